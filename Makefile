@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# make ioc    sets up what is missing, builds, and runs the demonstration IOC with real CA clients
+# make test   passes every check, as CI does
+.PHONY: help ioc ioc-shell test lib header fmt clean
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
+	@echo 'make ioc-shell  the demonstration IOC, at its prompt'
+	@echo 'make lib        build/libcrew.a and include/crew.h, for C programs'
+	@echo 'make header     include/crew.h again, after a change in src/ffi'
+
+ioc:
+	ci/ioc.sh
+
+ioc-shell:
+	ci/ioc-shell.sh
+
+test:
+	ci/all.sh
+
+# --- the C library -------------------------------------------------------------------------------
+
+CC ?= cc
+CXX ?= c++
+AR ?= ar
+CARGO ?= cargo
+BUILD := build
+C_WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
+# Sections of their own, so that an image takes only what it calls.
+C_FLAGS := -O2 -g -fPIC -ffunction-sections -fdata-sections $(C_WARNINGS)
+C_OBJECTS := $(BUILD)/lib/worker.o $(BUILD)/lib/port_posix.o $(BUILD)/lib/call_cxx.o
+
+lib: $(BUILD)/libcrew.a
+
+# Cargo decides whether the Rust half is up to date.
+.PHONY: $(BUILD)/lib/libcrew_archive.a
+$(BUILD)/lib/libcrew_archive.a:
+	@mkdir -p $(@D)
+	$(CARGO) build --quiet --release --locked --package crew-archive
+	@cmp -s target/release/libcrew_archive.a $@ || cp target/release/libcrew_archive.a $@
+
+$(BUILD)/libcrew.a: $(BUILD)/lib/libcrew_archive.a $(C_OBJECTS)
+	@cp $(BUILD)/lib/libcrew_archive.a $@.new
+	$(AR) rs $@.new $(C_OBJECTS) 2>/dev/null
+	@mv $@.new $@
+
+$(BUILD)/lib/%.o: csrc/%.c $(wildcard csrc/*.h) include/crew.h
+	@mkdir -p $(@D)
+	$(CC) -std=c99 $(C_FLAGS) -Iinclude -Icsrc -c $< -o $@
+
+$(BUILD)/lib/%.o: csrc/%.cpp $(wildcard csrc/*.h) include/crew.h
+	@mkdir -p $(@D)
+	$(CXX) -std=c++11 $(C_FLAGS) -Iinclude -Icsrc -c $< -o $@
+
+header:
+	ci/header.sh --write
+
+fmt:
+	$(CARGO) fmt --all
+
+clean:
+	rm -rf $(BUILD) target

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Boot, seal, budget.
+
+use super::*;
+use crate::account::verdict;
+use crate::crew::{BootError, BootOptions, Budget};
+use crate::limits::TEXT_BYTES;
+use crate::port::Port;
+use core::ffi::c_char;
+
+/// The most bytes read of a budget's text, its NUL included.
+pub const CREW_TEXT_BYTES: u32 = 128;
+const _: () = assert!(CREW_TEXT_BYTES as usize == TEXT_BYTES);
+
+/// What crew_boot needs. Initialise with CREW_BOOT_OPTIONS_INIT.
+#[repr(C)]
+pub struct crew_boot_options {
+    /// sizeof(crew_boot_options)
+    pub size: u32,
+    /// The budget asked for in MiB; 0: the target's default (none on a host, 160 MiB elsewhere).
+    pub budget_mib: u32,
+    /// NULL, or an operator's text instead of budget_mib. What is no positive whole number is ignored
+    /// with a log line, and the default stands.
+    pub budget_text: *const c_char,
+    /// Where threads, events and answers come from. Must live as long as the process. NULL: the port
+    /// that this library was built with (its `std` feature), else CREW_BAD_PORT.
+    pub port: *const crew_port,
+}
+
+// SAFETY: begins with its size.
+unsafe impl Sized32 for crew_boot_options {}
+
+/// Opens the account, asks the target whether it has the budget, and says what there is to say: the
+/// budget is a ceiling that the target confirms, clamps (halving, not below 8 MiB), or cannot tell.
+/// BOOT ONLY, once, before everything else.
+///
+/// CREW_ALREADY_BOOTED, CREW_BUSY (another thread boots), CREW_BAD_SIZE, CREW_BAD_PORT, CREW_BAD_TEXT
+/// (a text without end in CREW_TEXT_BYTES), CREW_REFUSED_OBJECTS_EXHAUSTED (the target made no
+/// event; try again).
+///
+/// # Safety
+/// `options` is NULL or valid, and what it points to is as its fields say.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn crew_boot(options: *const crew_boot_options) -> i32 {
+    // SAFETY: the caller's promise.
+    status(unsafe { boot(options) })
+}
+
+unsafe fn boot(options: *const crew_boot_options) -> Result<(), i32> {
+    // SAFETY: the caller's promise.
+    unsafe { check_size(options) }?;
+    // SAFETY: not NULL, and of the right size.
+    let options = unsafe { &*options };
+    let budget = match options.budget_text {
+        text if !text.is_null() => {
+            // SAFETY: the caller's promise.
+            Budget::Text(unsafe { read_text(text, TEXT_BYTES) }?)
+        }
+        _ if options.budget_mib == 0 => Budget::Default,
+        _ => Budget::Mib(options.budget_mib),
+    };
+    let port = match options.port {
+        port if port.is_null() => built_in_port().ok_or(CREW_BAD_PORT)?,
+        // SAFETY: the caller's promise.
+        port => unsafe { checked(port) }?,
+    };
+    CREW.boot(&BootOptions { port, budget }).map_err(|error| match error {
+        BootError::AlreadyBooted => CREW_ALREADY_BOOTED,
+        BootError::Busy => CREW_BUSY,
+        BootError::Objects(_) => CREW_REFUSED_OBJECTS_EXHAUSTED,
+    })
+}
+
+use super::b_port::checked;
+
+fn built_in_port() -> Option<&'static dyn Port> {
+    #[cfg(feature = "std")]
+    return Some(&crate::shim::PORT);
+    #[cfg(not(feature = "std"))]
+    return None;
+}
+
+/// Makes sets until every pool has as many as it keeps, then forbids growth and new pools: from here
+/// on Crew touches no heap and makes no thread. A pool whose connections must all be served after
+/// the seal is opened with keep or prestart equal to its capacity. BOOT ONLY, after the last pool.
+///
+/// CREW_NOT_BOOTED, CREW_ALREADY_SEALED, CREW_BUSY, or the refusal of a set that could not be made;
+/// nothing is sealed then.
+#[unsafe(no_mangle)]
+pub extern "C" fn crew_seal() -> i32 {
+    status(CREW.seal().map_err(|error| of_open(&error)))
+}
+
+use super::a_status::of_open;
+
+/// Reads an operator's budget: a positive whole number of MiB, blanks around it allowed. At most
+/// CREW_TEXT_BYTES are read.
+///
+/// CREW_NULL_ARGUMENT, CREW_BAD_TEXT (no end), CREW_BAD_BUDGET.
+///
+/// # Safety
+/// `text` is NULL or readable up to its NUL or bound; `mib` is NULL or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn crew_budget_parse(text: *const c_char, mib: *mut u32) -> i32 {
+    if mib.is_null() {
+        return CREW_NULL_ARGUMENT;
+    }
+    // SAFETY: the caller's promise.
+    let parsed = unsafe { read_text(text, TEXT_BYTES) }
+        .and_then(|text| verdict::parse_mib(text).ok_or(CREW_BAD_BUDGET));
+    // SAFETY: not NULL, and the caller's promise.
+    status(parsed.map(|number| unsafe { *mib = number }))
+}

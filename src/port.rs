@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What a target must offer. The core knows no operating system (P8); everything it needs is here.
+//!
+//! A port makes threads that run the worker loop: ask [`Member::next`], wait or run as told, report
+//! with [`Member::done`]; and, however the thread ends, call [`Member::exited`] once from an exit
+//! hook that cannot be skipped. In a C image that loop is C, so that no Rust frame is live while a
+//! job runs or a worker waits (P7).
+
+use crate::crew::Crew;
+use crate::sets::{Next, Outcome};
+use core::ffi::c_void;
+use core::sync::atomic::{
+    AtomicPtr, AtomicU32,
+    Ordering::{Acquire, Release},
+};
+
+/// Which system the process runs on. Every figure that was measured on one target is chosen by an
+/// exhaustive match on this, so that a new target does not compile until someone decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Target {
+    /// A host with virtual memory and an operating system that can refuse: Linux.
+    Host = 0,
+    /// RTEMS.
+    Rtems = 1,
+    /// A VxWorks real-time process.
+    VxWorks = 2,
+}
+
+impl Target {
+    /// The budget that stands when no operator chose one, in MiB; `None` is unbounded.
+    ///
+    /// 160 MiB: a VxWorks guest of about 958 MB died at set 46 (about 230 MiB) under a budget of
+    /// 320 MiB, and under 160 MiB refused at set 32 and went on serving. RTEMS has the same kind of
+    /// wall (one heap for everything), so it has the same default. A host has none.
+    pub const fn default_budget_mib(self) -> Option<u32> {
+        match self {
+            Target::Host => None,
+            Target::Rtems | Target::VxWorks => Some(160),
+        }
+    }
+}
+
+/// How much a log line matters to an operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Severity {
+    /// For the record.
+    Info = 0,
+    /// Worth a look.
+    Minor = 1,
+    /// Something was lost or limited.
+    Major = 2,
+}
+
+/// The target's answer to "do you have this many bytes?".
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MemoryAnswer {
+    /// It has.
+    Yes,
+    /// It has not; the words for what refused, to be put after "the target".
+    No(&'static str),
+    /// There is nothing on this target that could tell.
+    CannotTell,
+}
+
+/// What a thread shall be.
+#[derive(Clone, Copy, Debug)]
+pub struct ThreadSpec<'a> {
+    /// Its name, shorter than [`crate::limits::NAME_BYTES`].
+    pub name: &'a str,
+    /// Its stack in bytes, between [`crate::limits::STACK_MIN`] and [`crate::limits::STACK_MAX`].
+    pub stack_bytes: usize,
+    /// Its priority, 0 (lowest) to 99, on EPICS' scale.
+    pub priority: u32,
+    /// The worker it is.
+    pub member: Member,
+}
+
+/// What a target must offer. Functions may be called from any thread; none may call back into Crew
+/// (but for the threads it makes), and none may block except [`Port::event_wait`].
+pub trait Port: Sync {
+    /// Which target this is.
+    fn target(&self) -> Target;
+
+    /// What one thread costs beyond its declared stack, in bytes, when this port makes it.
+    fn thread_overhead_bytes(&self) -> usize;
+
+    /// Makes a thread that runs the worker loop for `spec.member`. The number that comes back names
+    /// the thread to this port. On failure nothing is left of it.
+    ///
+    /// # Errors
+    /// The system's error number.
+    fn thread_create(&self, spec: &ThreadSpec<'_>) -> Result<usize, i32>;
+
+    /// Called after the thread's exit hook has run: gives back what is left of it (joins it). True:
+    /// it is gone, its stack included. False: not yet, ask again.
+    fn thread_reap(&self, thread: usize) -> bool;
+
+    /// Whether the thread was stopped for good by its system (a suspended task) and will not return.
+    fn thread_suspended(&self, _thread: usize) -> bool {
+        false
+    }
+
+    /// The most stack the thread has used so far, in bytes, where the target can tell.
+    fn stack_used(&self, _thread: usize) -> Option<usize> {
+        None
+    }
+
+    /// Makes whatever kernel object `event` needs. Called once in an event's life; an event is
+    /// never destroyed.
+    ///
+    /// # Errors
+    /// The system's error number; it may be asked again later.
+    fn event_create(&self, event: &'static Event) -> Result<(), i32>;
+
+    /// Waits until the event is posted, and takes the post; or until `timeout_ms` is over. True: it
+    /// was posted. May return early without a post.
+    fn event_wait(&self, event: &'static Event, timeout_ms: u32) -> bool;
+
+    /// Posts the event: one waiter, present or next, goes on. Posts may coalesce. Never blocks.
+    fn event_post(&self, event: &'static Event);
+
+    /// Milliseconds of a clock that never goes back.
+    fn clock_ms(&self) -> u64;
+
+    /// Whether the target has `bytes` in one piece for thread stacks right now. Must be cheap: it is
+    /// asked at boot and at every growth.
+    fn memory_has(&self, bytes: usize) -> MemoryAnswer;
+
+    /// Says one line to the operator. Must not allocate after boot.
+    fn log(&self, severity: Severity, text: &str);
+}
+
+/// A place for one thread to wait: an atomic word, and a pointer to a kernel object where the target
+/// has no futex. 16 bytes. Lives in Crew's tables for as long as the process, so that a late post
+/// can never reach freed memory.
+#[derive(Debug)]
+#[repr(C)]
+pub struct Event {
+    /// The port's own word.
+    pub word: AtomicU32,
+    made: AtomicU32,
+    /// The port's own object; null until made, and for ports that need none.
+    pub object: AtomicPtr<c_void>,
+}
+
+impl Event {
+    /// An event that has no kernel object yet.
+    #[allow(clippy::new_without_default)] // An event that nothing prepares is no use by default.
+    pub const fn new() -> Self {
+        Self {
+            word: AtomicU32::new(0),
+            made: AtomicU32::new(0),
+            object: AtomicPtr::new(core::ptr::null_mut()),
+        }
+    }
+
+    /// Makes the kernel object if that has not been done. Needs: the caller owns the event's slot.
+    pub(crate) fn prepare(&'static self, port: &dyn Port) -> Result<(), i32> {
+        if self.made.load(Acquire) == 0 {
+            port.event_create(self)?;
+            self.made.store(1, Release);
+        }
+        Ok(())
+    }
+
+    /// Whether the kernel object is still to be made.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.made.load(Acquire) == 0
+    }
+}
+
+/// A worker as its own thread sees it: what a port's worker loop calls. A value that can be copied
+/// to the new thread.
+#[derive(Clone, Copy)]
+pub struct Member {
+    pub(crate) crew: &'static Crew,
+    pub(crate) worker: usize,
+}
+
+impl Member {
+    /// The worker's number, which [`Crew::member`] turns back into a `Member`: for ports whose
+    /// threads start with a number.
+    pub fn index(self) -> usize {
+        self.worker
+    }
+
+    /// What the worker shall do now. Never blocks, never calls back.
+    pub fn next(self) -> Next {
+        self.crew.worker_next(self.worker)
+    }
+
+    /// The job that [`Next::Run`] gave has ended with `outcome` ([`Outcome::Returned`] or
+    /// [`Outcome::Failed`]) and `value`. Never blocks.
+    pub fn done(self, outcome: Outcome, value: i32) {
+        self.crew.worker_done(self.worker, outcome, value);
+    }
+
+    /// The worker's thread ends, for whatever reason. Once, from the thread-exit hook, as the last
+    /// thing that the thread does with Crew.
+    pub fn exited(self) {
+        self.crew.worker_exited(self.worker);
+    }
+}
+
+impl core::fmt::Debug for Member {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_tuple("Member").field(&self.worker).finish()
+    }
+}

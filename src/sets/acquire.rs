@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Acquire: an idle set, or a new one, or a typed refusal; at once, or after a bounded wait, first
+//! come, first served.
+
+use super::Refusal;
+use super::retire::Cause;
+use super::slot::{PoolSlot, SetWord, pool_state};
+use crate::crew::Crew;
+use crate::limits::{MAX_POOLS, MAX_WAITERS};
+use crate::table::{Handle, Kind, Seat, Wake, Want};
+use core::fmt;
+use core::num::NonZeroU64;
+use core::sync::atomic::{
+    AtomicU32,
+    Ordering::{Acquire, Relaxed, SeqCst},
+};
+
+/// How often a waiter looks whether a thread whose exit hook has run is gone for good, in ms.
+const REAP_POLL_MS: u32 = 2;
+
+/// Why there is no lease.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AcquireError {
+    /// There is none to be had now; see [`Refusal`].
+    Refused(Refusal),
+    /// The pool has been closed.
+    Stale,
+    /// Not a pool's handle.
+    BadHandle,
+}
+
+impl fmt::Display for AcquireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            AcquireError::Refused(refusal) => refusal.fmt(f),
+            AcquireError::Stale => f.write_str("the pool has been closed"),
+            AcquireError::BadHandle => f.write_str("not a pool's handle"),
+        }
+    }
+}
+
+impl core::error::Error for AcquireError {}
+
+impl Want {
+    fn for_refusal(refusal: &Refusal) -> Self {
+        match refusal {
+            Refusal::PeerLimit { .. } => Want::Peer,
+            _ => Want::Set,
+        }
+    }
+}
+
+/// A place in the count of those who wait; newcomers do not overtake while it is not zero.
+struct Queue(&'static AtomicU32);
+
+impl Queue {
+    fn join(pool: &'static PoolSlot, want: Want) -> Self {
+        let count = match want {
+            Want::Peer => &pool.peer_waiting,
+            Want::Set | Want::Exit => &pool.waiting,
+        };
+        count.fetch_add(1, SeqCst);
+        Self(count)
+    }
+}
+
+impl Drop for Queue {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, SeqCst);
+    }
+}
+
+impl Crew {
+    /// The pool's slot, if the handle names its present life, open or closing.
+    pub(crate) fn find_pool(
+        &'static self,
+        handle: Handle,
+    ) -> Result<(usize, &'static PoolSlot), AcquireError> {
+        let (p, generation) = handle.parts(Kind::Pool, MAX_POOLS).ok_or(AcquireError::BadHandle)?;
+        let pool = &self.pools[p];
+        let word = pool.word.load(Acquire);
+        let usable = matches!(word & pool_state::STATE, pool_state::OPEN | pool_state::CLOSING);
+        if usable && word >> pool_state::BITS == generation {
+            Ok((p, pool))
+        } else {
+            Err(AcquireError::Stale)
+        }
+    }
+
+    /// Lends a set of the pool. Waits at most `timeout_ms`; 0 never waits.
+    pub(crate) fn acquire(
+        &'static self,
+        handle: Handle,
+        peer: Option<NonZeroU64>,
+        timeout_ms: u32,
+    ) -> Result<Handle, AcquireError> {
+        let (p, pool) = self.find_pool(handle)?;
+        let result = self.take_or_wait(p, pool, peer, timeout_ms);
+        // The pool may have been closed, even opened anew, since find_pool. The set that we hold now
+        // keeps whatever pool it is of from being freed, so this second look is decisive.
+        let still = self.find_pool(handle);
+        match (result, still) {
+            (Ok(set), Ok(_)) if pool.state() == pool_state::OPEN => {
+                pool.leases.fetch_add(1, Relaxed);
+                Ok(Handle::new(Kind::Lease, set, self.sets[set].lease.load(Relaxed)))
+            }
+            (Ok(set), still) => {
+                if pool.state() == pool_state::CLOSING {
+                    self.retire(set, Cause::Orderly); // close has looked at this slot already
+                }
+                self.end_lease(set, self.sets[set].lease.load(Relaxed));
+                still.and(Err(AcquireError::Refused(Refusal::ShuttingDown)))
+            }
+            (Err(refusal), Ok(_)) => {
+                pool.refused[refusal.kind() as usize].fetch_add(1, Relaxed);
+                Err(AcquireError::Refused(refusal))
+            }
+            (Err(_), Err(stale)) => Err(stale),
+        }
+    }
+
+    fn take_or_wait(
+        &'static self,
+        p: usize,
+        pool: &'static PoolSlot,
+        peer: Option<NonZeroU64>,
+        timeout_ms: u32,
+    ) -> Result<usize, Refusal> {
+        // Nobody overtakes those who wait already.
+        let first = if pool.waiting.load(Relaxed) == 0 {
+            self.take(p, pool, peer)
+        } else {
+            Err(Refusal::AtCapacity { capacity: pool.capacity() as u32 })
+        };
+        match first {
+            Err(refusal) if timeout_ms > 0 && refusal.may_pass() => {
+                let bound = MAX_WAITERS as u32;
+                let seat = self.waiters.enter().ok_or(Refusal::TooManyWaiters { bound })?;
+                let port = self.booted_port();
+                let deadline = port.clock_ms() + u64::from(timeout_ms);
+                let result = self.wait_for_set(p, pool, peer, &seat, deadline, refusal);
+                drop(seat);
+                // Whatever this seat was nudged for and did not use is the next one's.
+                if pool.waiting.load(SeqCst) > 0 {
+                    self.waiters.nudge_oldest(port, p);
+                }
+                result
+            }
+            first => first,
+        }
+    }
+
+    fn wait_for_set(
+        &'static self,
+        p: usize,
+        pool: &'static PoolSlot,
+        peer: Option<NonZeroU64>,
+        seat: &Seat,
+        deadline: u64,
+        mut refusal: Refusal,
+    ) -> Result<usize, Refusal> {
+        let port = self.booted_port();
+        let mut want = Want::for_refusal(&refusal);
+        let mut _queue = Queue::join(pool, want);
+        loop {
+            // Arm, then look: whoever puts a set back puts first and looks for waiters then, so one
+            // of the two sees the other.
+            seat.arm(p, want);
+            if want == Want::Set {
+                self.hand_out_idle(p, pool);
+            }
+            if want == Want::Peer || seat.is_oldest(&self.waiters, p) {
+                match self.take(p, pool, peer) {
+                    Ok(set) => {
+                        if let Wake::Granted(spare) = seat.disarm() {
+                            self.offer(p, pool, spare);
+                        }
+                        return Ok(set);
+                    }
+                    Err(now) => refusal = now,
+                }
+            }
+            let same_queue = want == Want::for_refusal(&refusal);
+            let wake = if same_queue && refusal.may_pass() {
+                self.sleep(seat, deadline)
+            } else {
+                seat.disarm()
+            };
+            if let Wake::Granted(set) = wake {
+                match self.admit_and_lease(p, pool, set, peer) {
+                    Some(Ok(())) => return Ok(set),
+                    Some(Err(now)) => refusal = now,
+                    None => {} // it was retired on its way to us
+                }
+            }
+            if !refusal.may_pass() || port.clock_ms() >= deadline {
+                return Err(refusal);
+            }
+            if want != Want::for_refusal(&refusal) {
+                want = Want::for_refusal(&refusal);
+                _queue = Queue::join(pool, want);
+            }
+        }
+    }
+
+    /// Waits in an armed seat until something comes, the deadline, or the next look at a thread that
+    /// is about to be gone.
+    fn sleep(&'static self, seat: &Seat, deadline: u64) -> Wake {
+        let port = self.booted_port();
+        let left = deadline.saturating_sub(port.clock_ms()).min(u64::from(u32::MAX)) as u32;
+        let bound = if self.exited.load(Acquire) > 0 { left.min(REAP_POLL_MS) } else { left };
+        seat.wait(port, bound)
+    }
+
+    /// A set right now: an idle one, else a new one.
+    fn take(
+        &'static self,
+        p: usize,
+        pool: &'static PoolSlot,
+        peer: Option<NonZeroU64>,
+    ) -> Result<usize, Refusal> {
+        if pool.state() != pool_state::OPEN {
+            return Err(Refusal::ShuttingDown);
+        }
+        while let Some(slot) = pool.idle.claim_lowest(pool.capacity()) {
+            let set = pool.first_set() + slot;
+            if let Some(result) = self.admit_and_lease(p, pool, set, peer) {
+                return result.map(|()| set);
+            }
+        }
+        self.grow(p, pool, peer)
+    }
+
+    /// For the claimer of an idle set: admits the peer and leases it. `None`: the set was retired
+    /// meanwhile.
+    fn admit_and_lease(
+        &'static self,
+        p: usize,
+        pool: &'static PoolSlot,
+        set: usize,
+        peer: Option<NonZeroU64>,
+    ) -> Option<Result<(), Refusal>> {
+        if let Err(refusal) = self.admit_peer(pool, set, peer) {
+            self.offer(p, pool, set);
+            return Some(Err(refusal));
+        }
+        if self.lease_idle(set) {
+            note_busy(pool, set);
+            return Some(Ok(()));
+        }
+        self.forget_peer(pool, set);
+        None
+    }
+
+    /// Edge 3: IDLE to LEASED, for whoever claimed the set's idle bit. False: it was retired; the
+    /// claim is given up, and with it the last thing that may have kept the slot from being freed.
+    fn lease_idle(&'static self, s: usize) -> bool {
+        let set = &self.sets[s];
+        // A new odd generation first: the word's release below publishes it.
+        set.lease.store(set.lease.load(Relaxed).wrapping_add(1), Relaxed);
+        self.stamp(s);
+        let leased = set.change(|word| {
+            (!word.is(SetWord::RETIRED)).then_some(word.0 & !SetWord::IDLE | SetWord::LEASED)
+        });
+        if leased.is_none() {
+            set.lease.store(set.lease.load(Relaxed).wrapping_add(1), Relaxed);
+            self.drop_claim(s);
+        }
+        leased.is_some()
+    }
+
+    /// The claimer of a retired set's idle bit lets go of it.
+    pub(crate) fn drop_claim(&'static self, s: usize) {
+        if let Some(word) = self.sets[s].change(|word| Some(word.0 & !SetWord::IDLE)) {
+            self.settle(s, word);
+        }
+    }
+
+    pub(crate) fn stamp(&'static self, s: usize) {
+        let seconds = self.booted_port().clock_ms() / 1000;
+        self.sets[s].since_s.store(seconds as u32, Relaxed);
+    }
+
+    /// Releases a lease by its handle.
+    pub(crate) fn release(&'static self, handle: Handle) -> Result<(), super::RunError> {
+        let (s, generation) = self.lease_parts(handle)?;
+        if self.end_lease(s, generation) {
+            return Ok(());
+        }
+        Err(self.why_no_lease(s, generation))
+    }
+
+    /// Ends lease `generation` of set `s`. False: it has ended before.
+    pub(crate) fn end_lease(&'static self, s: usize, generation: u32) -> bool {
+        let set = &self.sets[s];
+        // Of two who release the same lease, and of a release and a revocation, this decides.
+        let next = generation.wrapping_add(1);
+        if set.lease.compare_exchange(generation, next, SeqCst, Relaxed).is_err() {
+            return false;
+        }
+        self.leave(s, |word| word.is(SetWord::LEASED).then_some(word.0 & !SetWord::LEASED));
+        true
+    }
+
+    /// Edge 7: takes something away from the set's word (the lease, a job). If that was the last of
+    /// them the set goes idle or is freed, by us, because our compare-and-swap made it so.
+    pub(crate) fn leave(&'static self, s: usize, take_away: impl Fn(SetWord) -> Option<u32>) {
+        let set = &self.sets[s];
+        let pool = &self.pools[set.pool.load(Relaxed) as usize];
+        let bare = pool.role_count() == 0;
+        let word = set.change(|word| {
+            let left = SetWord(take_away(word)?);
+            Some(match left {
+                // A set without threads is nothing but its reservation: it ends with the lease.
+                _ if left.is_unused() && bare => left.0 | SetWord::RETIRED,
+                _ if left.is_unused() && !left.is(SetWord::RETIRED) => left.0 | SetWord::IDLE,
+                _ => left.0,
+            })
+        });
+        if let Some(word) = word {
+            self.settle(s, word);
+        }
+    }
+
+    /// Does what the word that the caller has just set calls for.
+    pub(crate) fn settle(&'static self, s: usize, word: SetWord) {
+        let p = self.sets[s].pool.load(Relaxed) as usize;
+        let pool = &self.pools[p];
+        if word.is(SetWord::RETIRED) {
+            if word.is_unused() && word.alive() == 0 {
+                self.free(p, pool, s);
+            }
+        } else if word.is(SetWord::IDLE) && word.jobs() == 0 {
+            self.forget_peer(pool, s);
+            self.offer(p, pool, s);
+        }
+    }
+
+    /// Gives an idle set, whose claim the caller has, to the longest waiter, or puts it back.
+    pub(crate) fn offer(&'static self, p: usize, pool: &'static PoolSlot, mut s: usize) {
+        let port = self.booted_port();
+        loop {
+            if pool.waiting.load(SeqCst) > 0 && self.waiters.give(port, p, s) {
+                return;
+            }
+            pool.idle.put(s - pool.first_set());
+            // A waiter may have armed itself between the two: it looked at the bitmap before our
+            // put, or we see it now. One that is only about to arm looks for itself.
+            if pool.waiting.load(SeqCst) == 0 || !self.waiters.any(p) {
+                return;
+            }
+            match pool.idle.claim_lowest(pool.capacity()) {
+                Some(slot) => s = pool.first_set() + slot,
+                None => return,
+            }
+        }
+    }
+
+    /// Hands an idle set to the longest waiter, if there are both.
+    fn hand_out_idle(&'static self, p: usize, pool: &'static PoolSlot) {
+        if let Some(slot) = pool.idle.claim_lowest(pool.capacity()) {
+            self.offer(p, pool, pool.first_set() + slot);
+        }
+    }
+
+    /// Tells the longest waiter of each pool that bytes, or the end of a thread that holds some, may
+    /// let its set be made now.
+    pub(crate) fn bytes_came_free(&'static self) {
+        for (p, pool) in self.pools.iter().enumerate() {
+            if pool.waiting.load(SeqCst) > 0 {
+                self.waiters.nudge_oldest(self.booted_port(), p);
+            }
+        }
+    }
+}
+
+/// A set has been leased.
+pub(super) fn note_busy(pool: &PoolSlot, set: usize) {
+    let busy = (set - pool.first_set()) as u32 + 1;
+    if busy > pool.busy_high.load(Relaxed) {
+        pool.busy_high.fetch_max(busy, Relaxed);
+    }
+}

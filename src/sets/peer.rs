@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The limit per peer: no client host can take every set.
+//!
+//! A set that is being lent to a peer carries the peer's key and a word:
+//! ```text
+//!   NONE --(1)--> ASKING(ticket) --(2)--> ADMITTED --(4)--> NONE
+//!                   ^   |  |
+//!                   +(3)+  +--(5)--> NONE
+//! ```
+//! 1. Publish the key with a ticket, then count the pool's other sets with the same key.
+//! 2. Fewer than the limit: admitted, by a compare-and-swap.
+//! 3. Someone *older* who is still asking takes the younger one's word back to NONE and the younger
+//!    must publish and count again: it then sees the older one. Only older ones can do this, each
+//!    ends its own asking, so a set is sent back at most as often as it has older competitors.
+//! 4. The set is idle again (or gone). 5. The limit is reached.
+//!
+//! Why the limit is never passed: take the one that published last among those admitted. It counted
+//! every other one: as admitted, as older and asking, or, if younger, by sending it back, in which
+//! case that one published again after it. So it saw the limit reached.
+//!
+//! The count looks at each set of the pool: its cost grows with the capacity, and is paid only by
+//! pools that have a limit.
+
+use super::Refusal;
+use super::slot::PoolSlot;
+use crate::crew::Crew;
+use crate::table::Want;
+use core::num::NonZeroU64;
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+const NONE: u32 = 0;
+const ADMITTED: u32 = 1;
+/// `ticket << 2 | ASKING`
+const ASKING: u32 = 2;
+
+impl Crew {
+    /// Counts `set`, which the caller owns, for `peer`, if the pool has a limit.
+    pub(super) fn admit_peer(
+        &'static self,
+        pool: &PoolSlot,
+        set: usize,
+        peer: Option<NonZeroU64>,
+    ) -> Result<(), Refusal> {
+        let own = &self.sets[set];
+        let key = peer.map_or(0, NonZeroU64::get);
+        own.peer_low.store(key as u32, Relaxed);
+        own.peer_high.store((key >> 32) as u32, Relaxed);
+        let limit = pool.per_peer.load(Relaxed);
+        if limit == 0 || key == 0 {
+            return Ok(());
+        }
+        let ticket = pool.peer_ticket.fetch_add(1, Relaxed) & (u32::MAX >> 2);
+        let asking = ticket << 2 | ASKING;
+        loop {
+            own.peer_word.store(asking, SeqCst);
+            if self.others_of_peer(pool, set, ticket) >= limit {
+                own.peer_word.store(NONE, SeqCst);
+                return Err(Refusal::PeerLimit { limit });
+            }
+            // Fails if someone older has sent us back (edge 3): count again, seeing it.
+            if own.peer_word.compare_exchange(asking, ADMITTED, SeqCst, Relaxed).is_ok() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// How many other sets count for the peer of `set`; sends younger ones that still ask back.
+    fn others_of_peer(&'static self, pool: &PoolSlot, set: usize, ticket: u32) -> u32 {
+        let own = &self.sets[set];
+        let key = (own.peer_low.load(Relaxed), own.peer_high.load(Relaxed));
+        let mut others = 0;
+        for other in pool.sets().filter(|&other| other != set).map(|other| &self.sets[other]) {
+            let mut word = other.peer_word.load(SeqCst);
+            while word != NONE
+                && (other.peer_low.load(Relaxed), other.peer_high.load(Relaxed)) == key
+            {
+                let theirs = word >> 2;
+                // Tickets wrap at 30 bits; the sign of their distance in 30 bits is their order.
+                let is_older = theirs.wrapping_sub(ticket) << 2 >> 31 == 1;
+                if word == ADMITTED || is_older {
+                    others += 1;
+                    break;
+                }
+                match other.peer_word.compare_exchange(word, NONE, SeqCst, SeqCst) {
+                    Ok(_) => break,
+                    Err(now) => word = now, // admitted meanwhile, or withdrawn
+                }
+            }
+        }
+        others
+    }
+
+    /// The set no longer counts for its peer; those who wait for that look again.
+    pub(super) fn forget_peer(&'static self, pool: &PoolSlot, set: usize) {
+        let own = &self.sets[set];
+        if own.peer_word.load(Relaxed) == NONE {
+            return;
+        }
+        own.peer_word.store(NONE, SeqCst);
+        if pool.peer_waiting.load(SeqCst) > 0 {
+            let p = own.pool.load(Relaxed) as usize;
+            self.waiters.nudge(self.booted_port(), p, Want::Peer);
+        }
+    }
+}

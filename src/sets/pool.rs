@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Open, trim, seal, close: the administrative calls. Opening and sealing use a try-only guard and
+//! answer *busy*; none waits for another (P6).
+//!
+//! ```text
+//!         (1) open              (2)           (3) close              (4) all sets gone
+//!   FREE -----------> CHANGING -----> OPEN ------------> CLOSING --------> CHANGING ---> FREE
+//! ```
+
+use super::grow::ROLE_NAMES;
+use super::retire::Cause;
+use super::slot::{PoolSlot, SetWord, pool_state};
+use super::{AcquireError, Refusal};
+use crate::crew::Crew;
+use crate::limits::{
+    MAX_POOLS, MAX_ROLES, MAX_SETS, MAX_WORKERS, NAME_BYTES, PRIORITY_MAX, STACK_MAX, STACK_MIN,
+};
+use crate::table::{Handle, Kind, Want};
+use core::fmt;
+use core::ops::Range;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+
+/// One role of a roster.
+#[derive(Clone, Copy, Debug)]
+pub struct Role<'a> {
+    /// 1 to 15 printable ASCII characters. Part of the thread's name.
+    pub name: &'a str,
+    /// Stack in bytes, [`STACK_MIN`] to [`STACK_MAX`].
+    pub stack_bytes: usize,
+    /// 0 (lowest) to 99, on EPICS' scale; what that means is the port's.
+    pub priority: u32,
+}
+
+/// What a pool shall be.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PoolOptions<'a> {
+    /// 1 to 15 printable ASCII characters.
+    pub name: &'a str,
+    /// The members of a set, in order. None: the pool admits and reserves, and has no threads.
+    pub roles: &'a [Role<'a>],
+    /// The most sets, 1 to [`MAX_SETS`].
+    pub capacity: u32,
+    /// Sets made by `open`, at most `capacity`.
+    pub prestart: u32,
+    /// Idle sets that are never given back, at most `capacity`.
+    pub keep: u32,
+    /// Idle sets above `keep` are given back once they have been idle this long, in seconds; the
+    /// time may be up to twice as long. 0: never.
+    pub idle_age_s: u32,
+    /// A set busy for longer is counted as overdue, in seconds. 0: never.
+    pub busy_age_s: u32,
+    /// The most sets of one peer. 0: no limit.
+    pub per_peer: u32,
+    /// Bytes reserved with each set beyond its threads.
+    pub extra_bytes: usize,
+    /// Threads are named by their role alone instead of `pool.slot-role`.
+    pub role_names: bool,
+}
+
+/// Why a pool was not opened. Nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenError {
+    /// The process has not booted.
+    NotBooted,
+    /// After the seal nothing new is opened.
+    Sealed,
+    /// Another administrative call is under way.
+    Busy,
+    /// A name is empty, too long, or not printable ASCII.
+    BadText,
+    /// Neither roles nor bytes, or more than [`MAX_ROLES`] roles.
+    BadRoster,
+    /// A stack out of range.
+    BadStack,
+    /// A priority out of range.
+    BadPriority,
+    /// Capacity out of range, or prestart or keep above it.
+    BadCapacity,
+    /// The bytes of all sets together are more than an address space holds.
+    BadBytes,
+    /// The tables of this build have no room for the pool.
+    TableFull,
+    /// A set to be prestarted was refused.
+    Refused(Refusal),
+}
+
+impl fmt::Display for OpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OpenError::NotBooted => f.write_str("the process has not booted"),
+            OpenError::Sealed => f.write_str("nothing is opened after the seal"),
+            OpenError::Busy => f.write_str("another administrative call is under way"),
+            OpenError::BadText => f.write_str("a name is not 1 to 15 printable characters"),
+            OpenError::BadRoster => write!(f, "a roster has 1 to {MAX_ROLES} roles, or bytes"),
+            OpenError::BadStack => write!(f, "a stack is {STACK_MIN} to {STACK_MAX} bytes"),
+            OpenError::BadPriority => write!(f, "a priority is 0 to {PRIORITY_MAX}"),
+            OpenError::BadCapacity => {
+                write!(f, "capacity is 1 to {MAX_SETS}; prestart and keep are not above it")
+            }
+            OpenError::BadBytes => f.write_str("that many bytes no address space holds"),
+            OpenError::TableFull => {
+                write!(f, "no room left: {MAX_POOLS} pools, {MAX_SETS} sets, {MAX_WORKERS} workers")
+            }
+            OpenError::Refused(refusal) => refusal.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for OpenError {}
+
+/// Why a pool is not closed, trimmed or reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloseError {
+    /// This many sets are still there; the pool goes on closing, call again.
+    TimedOut(u32),
+    /// It has been closed before.
+    Stale,
+    /// Not a pool's handle.
+    BadHandle,
+}
+
+impl From<AcquireError> for CloseError {
+    fn from(error: AcquireError) -> Self {
+        match error {
+            AcquireError::BadHandle => CloseError::BadHandle,
+            AcquireError::Stale | AcquireError::Refused(_) => CloseError::Stale,
+        }
+    }
+}
+
+impl fmt::Display for CloseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CloseError::TimedOut(sets) => write!(f, "{sets} sets are still there; call again"),
+            CloseError::Stale => f.write_str("the pool has been closed before"),
+            CloseError::BadHandle => f.write_str("not a pool's handle"),
+        }
+    }
+}
+
+impl core::error::Error for CloseError {}
+
+/// Whether `name` can name a pool or a role.
+fn is_name(name: &str) -> bool {
+    (1..NAME_BYTES).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+fn check(options: &PoolOptions<'_>, overhead: usize) -> Result<(), OpenError> {
+    let roles = options.roles;
+    if !is_name(options.name) || !roles.iter().all(|role| is_name(role.name)) {
+        return Err(OpenError::BadText);
+    }
+    if roles.len() > MAX_ROLES || (roles.is_empty() && options.extra_bytes == 0) {
+        return Err(OpenError::BadRoster);
+    }
+    if !roles.iter().all(|role| (STACK_MIN..=STACK_MAX).contains(&role.stack_bytes)) {
+        return Err(OpenError::BadStack);
+    }
+    if !roles.iter().all(|role| role.priority <= PRIORITY_MAX) {
+        return Err(OpenError::BadPriority);
+    }
+    let capacity = options.capacity;
+    if !(1..=MAX_SETS as u32).contains(&capacity) || options.prestart.max(options.keep) > capacity {
+        return Err(OpenError::BadCapacity);
+    }
+    // From here on no sum of a pool's bytes can overflow.
+    roles
+        .iter()
+        .try_fold(options.extra_bytes, |sum, role| {
+            sum.checked_add(role.stack_bytes)?.checked_add(overhead)
+        })
+        .and_then(|set| set.checked_mul(capacity as usize))
+        .map(|_| ())
+        .ok_or(OpenError::BadBytes)
+}
+
+/// The lowest `length` slots of `size` that none of `taken` uses.
+fn lowest_gap(
+    taken: impl Iterator<Item = Range<usize>> + Clone,
+    length: usize,
+    size: usize,
+) -> Option<usize> {
+    // A gap begins at 0 or where a taken range ends.
+    let starts = core::iter::once(0).chain(taken.clone().map(|range| range.end));
+    starts
+        .filter(|&start| {
+            start + length <= size
+                && taken.clone().all(|range| range.end <= start || start + length <= range.start)
+        })
+        .min()
+}
+
+impl Crew {
+    /// Opens a pool and prestarts its sets.
+    pub(crate) fn open(&'static self, options: &PoolOptions<'_>) -> Result<Handle, OpenError> {
+        let port = self.port().ok_or(OpenError::NotBooted)?;
+        check(options, port.thread_overhead_bytes())?;
+        let (p, generation) = self.claim_pool(options)?;
+        let pool = &self.pools[p];
+        for _ in 0..options.prestart {
+            if let Err(refusal) = self.grow_idle(p, pool) {
+                // Whatever was made goes back; nobody knows the pool yet.
+                let _ = self.close(Handle::new(Kind::Pool, p, generation), UNDO_MS);
+                return Err(OpenError::Refused(refusal));
+            }
+        }
+        Ok(Handle::new(Kind::Pool, p, generation))
+    }
+
+    /// Edges 1 and 2: a pool's slot, and room for its sets and workers.
+    fn claim_pool(&'static self, options: &PoolOptions<'_>) -> Result<(usize, u32), OpenError> {
+        let _admin = self.admin().ok_or(OpenError::Busy)?;
+        if self.is_sealed() {
+            return Err(OpenError::Sealed);
+        }
+        let free = |pool: &&PoolSlot| pool.state() == pool_state::FREE;
+        let taken = self.pools.iter().filter(|pool| !free(pool));
+        let set_ranges = taken.clone().map(|pool| pool.sets());
+        let worker_ranges = taken.map(|pool| {
+            let first = pool.first_worker.load(Relaxed) as usize;
+            first..first + pool.capacity() * pool.role_count()
+        });
+        let sets = options.capacity as usize;
+        let workers = sets * options.roles.len();
+        let first_set = lowest_gap(set_ranges, sets, MAX_SETS).ok_or(OpenError::TableFull)?;
+        let first_worker =
+            lowest_gap(worker_ranges, workers, MAX_WORKERS).ok_or(OpenError::TableFull)?;
+        let p = self.pools.iter().position(|pool| free(&pool)).ok_or(OpenError::TableFull)?;
+
+        let pool = &self.pools[p];
+        let generation = (pool.word.load(Acquire) >> pool_state::BITS).wrapping_add(1)
+            & (u32::MAX >> pool_state::BITS);
+        pool.word.store(generation << pool_state::BITS | pool_state::CHANGING, SeqCst);
+        pool.name.write(options.name.as_bytes());
+        pool.flags.store(if options.role_names { ROLE_NAMES } else { 0 }, Relaxed);
+        for (slot, role) in pool.roles.iter().zip(options.roles) {
+            slot.name.write(role.name.as_bytes());
+            slot.stack_bytes.store(role.stack_bytes, Relaxed);
+            slot.priority.store(role.priority, Relaxed);
+            slot.stack_used.store(0, Relaxed);
+        }
+        pool.role_count.store(options.roles.len() as u32, Relaxed);
+        pool.capacity.store(options.capacity, Relaxed);
+        pool.keep.store(options.keep, Relaxed);
+        pool.idle_age_s.store(options.idle_age_s, Relaxed);
+        pool.busy_age_s.store(options.busy_age_s, Relaxed);
+        pool.per_peer.store(options.per_peer, Relaxed);
+        pool.extra_bytes.store(options.extra_bytes, Relaxed);
+        pool.first_set.store(first_set as u32, Relaxed);
+        pool.first_worker.store(first_worker as u32, Relaxed);
+        let counters =
+            [&pool.created_high, &pool.busy_high, &pool.leases, &pool.threads, &pool.retirements];
+        counters.into_iter().chain(&pool.refused).for_each(|counter| counter.store(0, Relaxed));
+        for s in pool.sets() {
+            self.sets[s].pool.store(p as u32, Relaxed);
+            for (role, w) in pool.workers(s).enumerate() {
+                self.workers[w].place.store((s << 8 | role) as u32, Relaxed);
+            }
+            pool.slots.put(s - first_set);
+        }
+        pool.word.store(generation << pool_state::BITS | pool_state::OPEN, Release);
+        Ok((p, generation))
+    }
+
+    /// Retires idle sets until `keep` are left.
+    pub(crate) fn trim(&'static self, handle: Handle, keep: u32) -> Result<(), CloseError> {
+        let (p, pool) = self.find_pool(handle)?;
+        let before = pool.created.load(SeqCst);
+        let mut retired = 0;
+        while retired < before && self.retire_one_idle(pool, keep as usize) {
+            retired += 1;
+        }
+        // Reaped here, so that the bytes are back when trim returns.
+        self.wait_for_exits(p, UNDO_MS, || {
+            !pool.sets().any(|s| {
+                let word = self.sets[s].word();
+                word.is(SetWord::RETIRED) && word.jobs() == 0
+            })
+        });
+        Ok(())
+    }
+
+    /// Brings every open pool up to its keep, then forbids growth and new pools: after it nothing of
+    /// Crew's touches the heap. Boot only.
+    ///
+    /// # Errors
+    /// [`OpenError::Refused`]: a set that a pool keeps could not be made; nothing is sealed.
+    /// [`OpenError::Sealed`]: it is sealed already.
+    pub fn seal(&'static self) -> Result<(), OpenError> {
+        let _admin = self.admin().ok_or(OpenError::Busy)?;
+        if self.port().is_none() {
+            return Err(OpenError::NotBooted);
+        }
+        if self.is_sealed() {
+            return Err(OpenError::Sealed);
+        }
+        for (p, pool) in self.pools.iter().enumerate() {
+            let missing = |pool: &PoolSlot| {
+                pool.state() == pool_state::OPEN
+                    && pool.role_count() > 0
+                    && pool.created.load(Relaxed) < pool.keep.load(Relaxed)
+            };
+            while missing(pool) {
+                self.grow_idle(p, pool).map_err(OpenError::Refused)?;
+            }
+        }
+        self.set_sealed();
+        Ok(())
+    }
+
+    /// Edges 3 and 4: refuses new leases, stops every worker of every set, reaps them. A worker
+    /// inside a job stops after it. Waits at most `timeout_ms`.
+    pub(crate) fn close(&'static self, handle: Handle, timeout_ms: u32) -> Result<(), CloseError> {
+        let (p, pool) = self.find_pool(handle)?;
+        let open = pool.word.load(Acquire) & !pool_state::STATE | pool_state::OPEN;
+        let closing = open & !pool_state::STATE | pool_state::CLOSING;
+        // SeqCst: see claim_slot. A pool that closes already is closed further by this call.
+        let _ = pool.word.compare_exchange(open, closing, SeqCst, Relaxed);
+        for want in [Want::Set, Want::Peer] {
+            self.waiters.nudge(self.booted_port(), p, want);
+        }
+        let done = || {
+            let used = |&s: &usize| self.sets[s].word() != SetWord::FREE;
+            pool.sets().filter(used).for_each(|s| self.retire(s, Cause::Orderly));
+            pool.created.load(SeqCst) == 0
+        };
+        let gone = self.wait_for_exits(p, timeout_ms, done);
+        if pool.word.load(Acquire) != closing {
+            return Err(CloseError::Stale);
+        }
+        if !gone {
+            return Err(CloseError::TimedOut(pool.created.load(Relaxed)));
+        }
+        // Of two who close the same pool, one ends its life.
+        let changing = closing & !pool_state::STATE | pool_state::CHANGING;
+        if pool.word.compare_exchange(closing, changing, SeqCst, Relaxed).is_err() {
+            return Err(CloseError::Stale);
+        }
+        (0..pool.capacity()).for_each(|slot| {
+            pool.slots.claim(slot);
+        });
+        pool.word.store(closing & !pool_state::STATE | pool_state::FREE, Release);
+        Ok(())
+    }
+}
+
+/// How long open and trim wait for threads that have nothing to do but end, in ms.
+const UNDO_MS: u32 = 1_000;

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The end of sets: retire (edge 6), reap, free (edge 8), and those who ask for it: a death, a trim,
+//! another pool's need, the close.
+//!
+//! A thread's bytes go back when it has been reaped, not when its exit hook runs: its stack exists
+//! until then. Reaping is done on the cold paths (growth, trim, close, usage), never by the dying
+//! thread itself.
+
+use super::slot::{PoolSlot, SetWord, pool_state, worker_state};
+use crate::crew::Crew;
+use crate::port::Severity;
+use crate::table::Want;
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+
+/// How often a waiter for exits asks whether a thread is gone for good, in ms.
+const REAP_POLL_MS: u32 = 2;
+
+/// Why a set is retired.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// Trim, reclaim, close, a failed growth: not announced.
+    Orderly,
+    /// A member's thread ended by itself.
+    Death,
+    /// A member was suspended and will not return.
+    Suspended,
+}
+
+impl Crew {
+    /// Edge 6: the set is never lent again, and its workers stop once they have no job. Says so, once
+    /// per set, unless it is orderly.
+    pub(super) fn retire(&'static self, s: usize, cause: Cause) {
+        let set = &self.sets[s];
+        let pool = &self.pools[set.pool.load(Relaxed) as usize];
+        let slot = s - pool.first_set();
+        let newly = set
+            .change(|word| {
+                let live = word != SetWord::FREE && !word.is(SetWord::RETIRED | SetWord::FREEING);
+                live.then_some(word.0 | SetWord::RETIRED)
+            })
+            .is_some();
+        if newly && cause != Cause::Orderly {
+            pool.retirements.fetch_add(1, Relaxed);
+            let why = match cause {
+                Cause::Death => "a member's thread ended",
+                _ => "a member was suspended",
+            };
+            self.say(
+                self.booted_port(),
+                Severity::Major,
+                format_args!(
+                    "pool {} set {slot}: {why}; the set is retired with its {} threads",
+                    pool.name.read(),
+                    pool.role_count()
+                ),
+            );
+        }
+        // If it lies in the idle bitmap the claim is ours now; if somebody else has claimed it, that
+        // one finds RETIRED and lets go.
+        if set.word().is(SetWord::IDLE) && pool.idle.claim(slot) {
+            self.drop_claim(s);
+        }
+        for w in pool.workers(s) {
+            self.stop_worker(w);
+        }
+    }
+
+    fn stop_worker(&'static self, w: usize) {
+        use worker_state::{PARKED, RUNNING, STATE, STOP};
+        let worker = &self.workers[w];
+        let live = worker
+            .change(|word| (PARKED..=RUNNING).contains(&(word & STATE)).then_some(word | STOP));
+        if live.is_some() {
+            self.booted_port().event_post(&worker.wake);
+        }
+    }
+
+    /// Joins the threads whose exit hook has run, as far as they are gone, and gives back their bytes
+    /// and their sets' slots. Any thread; waits for nothing but what the port's reap does.
+    pub(crate) fn reap(&'static self) {
+        if self.exited.load(Acquire) == 0 {
+            return;
+        }
+        let Some(port) = self.port() else { return };
+        let overhead = port.thread_overhead_bytes();
+        let mut freed = false;
+        for worker in &self.workers {
+            use worker_state::{EMPTY, EXITED, REAPING};
+            let set = &self.sets[worker.set()];
+            // While the set is being built its thread's number may not have been noted yet.
+            if worker.word() != EXITED || set.word().is(SetWord::BUILDING) {
+                continue;
+            }
+            if worker.change(|word| (word == EXITED).then_some(REAPING)).is_none() {
+                continue; // another reaper, or a report that looks at the thread
+            }
+            if !port.thread_reap(worker.thread.load(Acquire)) {
+                worker.store(EXITED);
+                continue;
+            }
+            let pool = &self.pools[set.pool.load(Relaxed) as usize];
+            let bytes = pool.thread_bytes(worker.role(), overhead);
+            let s = worker.set();
+            worker.store(EMPTY);
+            self.exited.fetch_sub(1, AcqRel);
+            self.account.release(bytes);
+            freed = true;
+            if let Some(word) = set.change(|word| Some(word.0 - SetWord::ONE_ALIVE)) {
+                if word.alive() == 0 && word.is(SetWord::LEASED) {
+                    self.revoke(s);
+                } else {
+                    self.settle(s, word);
+                }
+            }
+        }
+        if freed {
+            self.bytes_came_free();
+        }
+    }
+
+    /// Takes the lease of a set without threads away, so that its slot need not wait for the
+    /// borrower. Racing a release, one compare-and-swap on the generation decides which of the two
+    /// ended the lease.
+    fn revoke(&'static self, s: usize) {
+        let set = &self.sets[s];
+        // In this order: generations only go forward, so one that was read before the set was seen
+        // dead is this lease's or an older one, never that of the slot's next life.
+        let generation = set.lease.load(SeqCst);
+        let word = set.word();
+        if word.is(SetWord::RETIRED) && word.is(SetWord::LEASED) && word.alive() == 0 {
+            set.revoked.store(generation, SeqCst);
+            self.end_lease(s, generation);
+        }
+    }
+
+    /// Edge 8: the slot returns, exactly once, with what the set itself had reserved.
+    pub(super) fn free(&'static self, p: usize, pool: &'static PoolSlot, s: usize) {
+        let set = &self.sets[s];
+        // Several may find the set unused at the same time (its last reaper, a late release, a run
+        // that lost); this compare-and-swap has one winner.
+        let won = set.change(|word| {
+            (word.is(SetWord::RETIRED) && word.is_unused() && word.alive() == 0)
+                .then_some(word.0 | SetWord::FREEING)
+        });
+        if won.is_none() {
+            return;
+        }
+        let lease = set.lease.load(Relaxed);
+        set.lease.store(lease.wrapping_add(lease & 1), Relaxed); // a growth that failed late
+        self.forget_peer(pool, s);
+        let extra = pool.extra_bytes.load(Relaxed);
+        self.account.release(extra);
+        set.store(SetWord::FREE);
+        self.return_slot(p, pool, s);
+        if extra > 0 {
+            self.bytes_came_free();
+        }
+    }
+
+    /// The last step of a slot's life: after it the pool itself may be freed.
+    pub(super) fn return_slot(&'static self, p: usize, pool: &'static PoolSlot, s: usize) {
+        let port = self.booted_port();
+        let slot = s - pool.first_set();
+        pool.slots.put(slot);
+        pool.created.fetch_sub(1, SeqCst);
+        self.waiters.nudge(port, p, Want::Exit);
+        if pool.waiting.load(SeqCst) > 0 {
+            self.waiters.nudge_oldest(port, p);
+        }
+    }
+
+    /// Retires idle sets of other pools, above what those keep, until `bytes` will come free.
+    pub(super) fn reclaim_idle(&'static self, asking: usize, bytes: usize) {
+        let overhead = self.booted_port().thread_overhead_bytes();
+        let mut coming = 0usize;
+        for (p, pool) in self.pools.iter().enumerate() {
+            while p != asking
+                && coming < bytes
+                && pool.state() == pool_state::OPEN
+                && self.retire_one_idle(pool, pool.keep.load(Relaxed) as usize)
+            {
+                coming = coming.saturating_add(pool.set_bytes(overhead));
+            }
+        }
+    }
+
+    /// Retires one idle set if more than `keep` are idle. Two who trim at once may both step back;
+    /// together they never go below `keep`.
+    pub(super) fn retire_one_idle(&'static self, pool: &'static PoolSlot, keep: usize) -> bool {
+        if pool.idle.count() <= keep {
+            return false;
+        }
+        let Some(slot) = pool.idle.claim_lowest(pool.capacity()) else { return false };
+        let s = pool.first_set() + slot;
+        self.retire_claimed(pool, s, keep)
+    }
+
+    /// As [`Self::retire_one_idle`], for a set whose idle claim the caller has.
+    pub(super) fn retire_claimed(
+        &'static self,
+        pool: &'static PoolSlot,
+        s: usize,
+        keep: usize,
+    ) -> bool {
+        let p = self.sets[s].pool.load(Relaxed) as usize;
+        if pool.idle.count() < keep {
+            self.offer(p, pool, s);
+            return false;
+        }
+        self.retire(s, Cause::Orderly);
+        self.drop_claim(s);
+        true
+    }
+
+    /// Reaps until `done` says so, at most `timeout_ms`; whether it did. A bounded event wait: each
+    /// exit of a thread of pool `p` wakes it. Without a free seat it does not wait at all.
+    pub(super) fn wait_for_exits(
+        &'static self,
+        p: usize,
+        timeout_ms: u32,
+        done: impl Fn() -> bool,
+    ) -> bool {
+        let port = self.booted_port();
+        let deadline = port.clock_ms() + u64::from(timeout_ms);
+        let mut seat = None;
+        loop {
+            if seat.is_none() && !done() {
+                seat = self.waiters.enter();
+            }
+            if let Some(seat) = &seat {
+                seat.arm(p, Want::Exit);
+            }
+            self.reap();
+            let left = deadline.saturating_sub(port.clock_ms()).min(u64::from(u32::MAX)) as u32;
+            if done() || left == 0 {
+                return done();
+            }
+            match &seat {
+                // A thread past its exit hook is a few instructions from its end, and nothing
+                // announces that end: look again soon.
+                Some(seat) if self.exited.load(Acquire) > 0 => {
+                    seat.wait(port, left.min(REAP_POLL_MS))
+                }
+                Some(seat) => seat.wait(port, left),
+                None => return done(),
+            };
+        }
+    }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Run: give a worker of a leased set one job. Edge 4 of the set, edges 2 and 3 of the worker.
+
+use super::slot::{Closure, SetWord, job_cells, job_state, worker_state};
+use crate::crew::Crew;
+use crate::limits::MAX_SETS;
+use crate::port::Severity;
+use crate::table::{Handle, Kind};
+use core::ffi::c_void;
+use core::fmt;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+
+/// Why a job was not given to the worker. Nothing was changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunError {
+    /// The set was retired, or this worker is gone: the job was not run, and will not be.
+    NotRun,
+    /// The worker has a job.
+    Busy,
+    /// The lease has ended.
+    Stale,
+    /// The set died under this lease; there is nothing left to use or to give back.
+    Retired,
+    /// Not a lease's handle.
+    BadHandle,
+    /// The roster has no such role.
+    BadRole,
+    /// Earlier joinable jobs of this worker have been neither joined nor detached.
+    NoJobCell,
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            RunError::NotRun => "not run: the set was retired or the worker is gone",
+            RunError::Busy => "the worker has a job",
+            RunError::Stale => "the lease has ended",
+            RunError::Retired => "the set died under this lease",
+            RunError::BadHandle => "not a lease's handle",
+            RunError::BadRole => "the roster has no such role",
+            RunError::NoJobCell => "earlier jobs of this worker were neither joined nor detached",
+        })
+    }
+}
+
+impl core::error::Error for RunError {}
+
+/// A C function and its argument.
+pub type Function = extern "C" fn(*mut c_void) -> i32;
+
+/// What a worker shall do.
+pub(crate) enum Work {
+    /// Call a C function.
+    Call(Function, *mut c_void),
+    /// Call `run` with the worker's slot, where the closure lies. `discard` drops a closure in place
+    /// that is never run.
+    Closure { run: Function, discard: unsafe fn(*mut Closure), closure: Closure },
+}
+
+impl Crew {
+    /// Set and generation of a lease's handle.
+    pub(super) fn lease_parts(&self, handle: Handle) -> Result<(usize, u32), RunError> {
+        handle.parts(Kind::Lease, MAX_SETS).ok_or(RunError::BadHandle)
+    }
+
+    /// Why lease `generation` of set `s` is not current.
+    pub(super) fn why_no_lease(&self, s: usize, generation: u32) -> RunError {
+        if generation & 1 == 0 {
+            RunError::BadHandle // no lease ever had an even generation
+        } else if self.sets[s].revoked.load(SeqCst) == generation {
+            RunError::Retired
+        } else {
+            RunError::Stale
+        }
+    }
+
+    /// Gives `work` to the worker of `role`. A joinable job's handle comes back. On an error the work
+    /// comes back with it.
+    pub(crate) fn run(
+        &'static self,
+        lease: Handle,
+        role: usize,
+        label: &[u8],
+        work: Work,
+        joinable: bool,
+    ) -> Result<Option<Handle>, (RunError, Work)> {
+        match self.book(lease, role) {
+            Ok((s, w)) => self.assign(s, w, label, work, joinable),
+            Err(error) => {
+                // On a set that has been freed meanwhile the answer is the same: not run.
+                let error = if error == RunError::Retired { RunError::NotRun } else { error };
+                if error == RunError::NotRun && !joinable {
+                    self.announce_not_run(label);
+                }
+                Err((error, work))
+            }
+        }
+    }
+
+    /// The port's number of the thread of `role`.
+    pub(crate) fn thread_of(&'static self, lease: Handle, role: usize) -> Result<usize, RunError> {
+        let (s, generation) = self.lease_parts(lease)?;
+        let set = &self.sets[s];
+        let pool = &self.pools[set.pool.load(Relaxed) as usize];
+        let worker = pool.workers(s).nth(role).and_then(|w| self.workers.get(w));
+        let thread = worker.map(|worker| worker.thread.load(Relaxed));
+        // Looked at last: what was read above belongs to this lease if it is current still.
+        if set.lease.load(SeqCst) != generation || generation & 1 == 0 {
+            return Err(self.why_no_lease(s, generation));
+        }
+        thread.ok_or(RunError::BadRole)
+    }
+
+    /// Counts the job on the set and books the worker.
+    fn book(&'static self, lease: Handle, role: usize) -> Result<(usize, usize), RunError> {
+        let (s, generation) = self.lease_parts(lease)?;
+        let set = &self.sets[s];
+        let current = || set.lease.load(SeqCst) == generation && generation & 1 == 1;
+        if !current() {
+            return Err(self.why_no_lease(s, generation));
+        }
+        let pool = &self.pools[set.pool.load(Relaxed) as usize];
+        if role >= pool.role_count() {
+            return Err(RunError::BadRole);
+        }
+        let usable = SetWord::LEASED | SetWord::RETIRED;
+        set.change(|word| {
+            (word.0 & usable == SetWord::LEASED).then_some(word.0 + SetWord::ONE_JOB)
+        })
+        .ok_or_else(|| {
+            if current() { RunError::NotRun } else { self.why_no_lease(s, generation) }
+        })?;
+        // The lease may have ended between the look above and the count, and the set be another
+        // borrower's now. Our count keeps it as it is while we look again, and then goes back.
+        if !current() {
+            self.uncount_job(s);
+            return Err(self.why_no_lease(s, generation));
+        }
+        let w = pool.workers(s).start + role;
+        use worker_state::{BOOKED, PARKED, RUNNING, STATE, STOP};
+        let worker = &self.workers[w];
+        let booked = worker
+            .change(|word| (word & (STATE | STOP) == PARKED).then_some(word & !STATE | BOOKED));
+        if booked.is_some() {
+            return Ok((s, w));
+        }
+        let word = worker.word();
+        let busy = (BOOKED..=RUNNING).contains(&(word & STATE)) && word & STOP == 0;
+        self.uncount_job(s);
+        Err(if busy { RunError::Busy } else { RunError::NotRun })
+    }
+
+    /// Takes back the count of a job that was not given after all.
+    pub(super) fn uncount_job(&'static self, s: usize) {
+        self.leave(s, |word| Some(word.0 - SetWord::ONE_JOB));
+    }
+
+    /// Writes the job into the booked worker and wakes it.
+    fn assign(
+        &'static self,
+        s: usize,
+        w: usize,
+        label: &[u8],
+        work: Work,
+        joinable: bool,
+    ) -> Result<Option<Handle>, (RunError, Work)> {
+        let port = self.booted_port();
+        let worker = &self.workers[w];
+        let cell = joinable.then(|| self.claim_cell(w));
+        if cell == Some(None) {
+            worker.step(worker_state::BOOKED, worker_state::PARKED);
+            // A stop that came while the worker was booked must find a worker that looks.
+            port.event_post(&worker.wake);
+            self.uncount_job(s);
+            return Err((RunError::NoJobCell, work));
+        }
+        let cell = cell.flatten();
+        worker.job.store(cell.map_or(0, |(index, _)| index as u32 + 1), Relaxed);
+        worker.label.write(label);
+        let (function, argument, discard) = match &work {
+            Work::Call(function, argument) => (*function, *argument, core::ptr::null_mut()),
+            Work::Closure { run, discard, closure } => {
+                // SAFETY: in state BOOKED, which only we entered, nobody else touches the closure.
+                unsafe { worker.closure().write(*closure) };
+                let slot = core::ptr::from_ref(worker).cast_mut().cast();
+                (*run, slot, *discard as *mut c_void)
+            }
+        };
+        worker.function.store(function as *mut c_void, Relaxed);
+        worker.argument.store(argument, Relaxed);
+        worker.discard.store(discard, Relaxed);
+        // Releases everything above to the worker. Fails if the worker died while it was booked: its
+        // exit hook then saw no job, so taking the job back is ours.
+        if !worker.step(worker_state::BOOKED, worker_state::ASSIGNED) {
+            if let Some((index, _)) = cell {
+                let cell = &self.jobs[index];
+                cell.word.store(cell.word.load(Relaxed) & !job_state::STATE, Relaxed);
+            } else {
+                self.announce_not_run(label);
+            }
+            self.uncount_job(s);
+            return Err((RunError::NotRun, work));
+        }
+        port.event_post(&worker.wake);
+        Ok(cell.map(|(index, generation)| Handle::new(Kind::Job, index, generation)))
+    }
+
+    /// A free job cell of worker `w`, now pending: index and generation.
+    fn claim_cell(&self, w: usize) -> Option<(usize, u32)> {
+        use job_state::{BITS, FREE, PENDING, STATE};
+        job_cells(w).find_map(|index| {
+            let cell = &self.jobs[index];
+            let word = cell.word.load(Acquire);
+            // Only the booker of this worker claims its cells, so nobody competes for a free one.
+            (word & STATE == FREE).then(|| {
+                let generation = (word >> BITS).wrapping_add(1) & (u32::MAX >> BITS);
+                cell.word.store(generation << BITS | PENDING, SeqCst);
+                (index, generation)
+            })
+        })
+    }
+
+    pub(super) fn announce_not_run(&'static self, label: &[u8]) {
+        let label = core::str::from_utf8(label).unwrap_or("?");
+        self.say(
+            self.booted_port(),
+            Severity::Major,
+            format_args!("job {label}: not run, its worker is gone"),
+        );
+    }
+}

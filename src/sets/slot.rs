@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The slots of the tables and their packed words. Every field is an atomic: a slot can be looked at
+//! by anyone at any time (a report, a stale handle), and what such a look-up sees may be old, but
+//! never torn or undefined.
+
+use super::RefusalKind;
+use crate::limits::{JOBS_PER_WORKER, LABEL_BYTES, MAX_ROLES, NAME_BYTES};
+use crate::port::Event;
+use crate::table::Bitmap;
+use core::cell::UnsafeCell;
+use core::ffi::c_void;
+use core::mem::MaybeUninit;
+use core::sync::atomic::{
+    AtomicPtr, AtomicU32, AtomicUsize,
+    Ordering::{AcqRel, Acquire, Relaxed},
+};
+
+/// Words of a closure that a worker's slot holds.
+pub const CLOSURE_WORDS: usize = 4;
+/// A closure's bytes, moved into the slot by `run` and out of it by the job.
+pub type Closure = [MaybeUninit<usize>; CLOSURE_WORDS];
+
+/// A set's state: `flags | alive:8 | jobs:8`.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct SetWord(pub u32);
+
+impl SetWord {
+    pub const FREE: Self = Self(0);
+    /// Out on a lease.
+    pub const LEASED: u32 = 1 << 16;
+    /// Will never be lent again.
+    pub const RETIRED: u32 = 1 << 17;
+    /// Its threads are being made.
+    pub const BUILDING: u32 = 1 << 18;
+    /// In the idle bitmap, or with whoever claimed it there. Keeps the slot from being freed under
+    /// a claimer who has not looked at it yet.
+    pub const IDLE: u32 = 1 << 19;
+    /// Being freed.
+    pub const FREEING: u32 = 1 << 20;
+    /// One thread that exists.
+    pub const ONE_ALIVE: u32 = 1 << 8;
+    /// One job given and not ended.
+    pub const ONE_JOB: u32 = 1;
+
+    pub const fn is(self, flags: u32) -> bool {
+        self.0 & flags != 0
+    }
+
+    pub const fn jobs(self) -> u32 {
+        self.0 & 0xff
+    }
+
+    pub const fn alive(self) -> u32 {
+        self.0 >> 8 & 0xff
+    }
+
+    /// Nothing and nobody uses the set: no lease, no job, no claimer, no builder.
+    pub const fn is_unused(self) -> bool {
+        self.jobs() == 0 && !self.is(Self::LEASED | Self::IDLE | Self::BUILDING | Self::FREEING)
+    }
+}
+
+/// One set. Its workers are found from the pool's geometry.
+pub struct Set {
+    word: AtomicU32,
+    /// Generation of the lease: odd while leased. Changed by whoever ends the lease (one winner) and
+    /// by the owner of an idle or new set.
+    pub lease: AtomicU32,
+    /// The lease that was taken away when the set died under it.
+    pub revoked: AtomicU32,
+    /// Seconds of the port's clock when it was last leased.
+    pub since_s: AtomicU32,
+    pub peer_low: AtomicU32,
+    pub peer_high: AtomicU32,
+    /// See `peer.rs`.
+    pub peer_word: AtomicU32,
+    pub pool: AtomicU32,
+    /// The lease generation that the idle-age watch last saw, and since when.
+    pub watched: AtomicU32,
+    pub watched_since_s: AtomicU32,
+}
+
+impl Set {
+    pub const fn new() -> Self {
+        Self {
+            word: AtomicU32::new(0),
+            lease: AtomicU32::new(0),
+            revoked: AtomicU32::new(0),
+            since_s: AtomicU32::new(0),
+            peer_low: AtomicU32::new(0),
+            peer_high: AtomicU32::new(0),
+            peer_word: AtomicU32::new(0),
+            pool: AtomicU32::new(0),
+            watched: AtomicU32::new(0),
+            watched_since_s: AtomicU32::new(0),
+        }
+    }
+
+    pub fn word(&self) -> SetWord {
+        SetWord(self.word.load(Acquire))
+    }
+
+    /// Only for the slot's sole owner (its builder before anyone knows it, its freer).
+    pub fn store(&self, word: SetWord) {
+        self.word.store(word.0, core::sync::atomic::Ordering::Release);
+    }
+
+    /// The one way to change the word: from what `step` saw to what it returns, in one
+    /// compare-and-swap; `None` leaves it. Returns the word that was set. Repeats only when another
+    /// thread changed the word in between, and each such change is one of a bounded number of events
+    /// (a job, a death, the release).
+    pub fn change(&self, mut step: impl FnMut(SetWord) -> Option<u32>) -> Option<SetWord> {
+        let mut now = self.word();
+        loop {
+            let next = step(now)?;
+            match self.word.compare_exchange_weak(now.0, next, AcqRel, Acquire) {
+                Ok(_) => return Some(SetWord(next)),
+                Err(changed) => now = SetWord(changed),
+            }
+        }
+    }
+}
+
+/// A worker's state, in the low bits of its word.
+pub mod worker_state {
+    pub const EMPTY: u32 = 0;
+    pub const PARKED: u32 = 1;
+    pub const BOOKED: u32 = 2;
+    pub const ASSIGNED: u32 = 3;
+    pub const RUNNING: u32 = 4;
+    pub const STOPPED: u32 = 5;
+    pub const EXITED: u32 = 6;
+    pub const REAPING: u32 = 7;
+    pub const STATE: u32 = 0xf;
+    /// Asked to stop once it has no job.
+    pub const STOP: u32 = 1 << 4;
+    /// A report looks at the thread: it must not be reaped meanwhile.
+    pub const WATCHED: u32 = 1 << 5;
+}
+
+/// One worker: a thread, and the job it has.
+pub struct Worker {
+    word: AtomicU32,
+    /// `set:16 role:8`, fixed while its pool is open.
+    pub place: AtomicU32,
+    /// Job cell of the job it has, plus one; 0: a detached job.
+    pub job: AtomicU32,
+    /// A closure that panicked left its mark here.
+    pub failed: AtomicU32,
+    /// The port's name for the thread.
+    pub thread: AtomicUsize,
+    pub function: AtomicPtr<c_void>,
+    pub argument: AtomicPtr<c_void>,
+    /// Drops the closure if the job never starts; null for a C job.
+    pub discard: AtomicPtr<c_void>,
+    pub label: Text<{ LABEL_BYTES / 4 }>,
+    pub wake: Event,
+    closure: UnsafeCell<Closure>,
+}
+
+// SAFETY: `closure` is the only field that is not Sync. It is written only in state BOOKED by the
+// one `run` whose compare-and-swap entered that state, and read only by the worker after ASSIGNED
+// (or by its exit hook), which the release/acquire pair on `word` orders after the write.
+unsafe impl Sync for Worker {}
+
+impl Worker {
+    pub const fn new() -> Self {
+        Self {
+            word: AtomicU32::new(0),
+            place: AtomicU32::new(0),
+            job: AtomicU32::new(0),
+            failed: AtomicU32::new(0),
+            thread: AtomicUsize::new(0),
+            function: AtomicPtr::new(core::ptr::null_mut()),
+            argument: AtomicPtr::new(core::ptr::null_mut()),
+            discard: AtomicPtr::new(core::ptr::null_mut()),
+            label: Text::new(),
+            wake: Event::new(),
+            closure: UnsafeCell::new([MaybeUninit::uninit(); CLOSURE_WORDS]),
+        }
+    }
+
+    pub fn word(&self) -> u32 {
+        self.word.load(Acquire)
+    }
+
+    pub fn state(&self) -> u32 {
+        self.word() & worker_state::STATE
+    }
+
+    /// Only for the slot's sole owner.
+    pub fn store(&self, word: u32) {
+        self.word.store(word, core::sync::atomic::Ordering::Release);
+    }
+
+    /// As [`Set::change`]; returns the word before.
+    pub fn change(&self, mut step: impl FnMut(u32) -> Option<u32>) -> Option<u32> {
+        let mut now = self.word();
+        loop {
+            let next = step(now)?;
+            match self.word.compare_exchange_weak(now, next, AcqRel, Acquire) {
+                Ok(_) => return Some(now),
+                Err(changed) => now = changed,
+            }
+        }
+    }
+
+    /// From state `from` to state `to`, flags kept. False: it was in another state.
+    pub fn step(&self, from: u32, to: u32) -> bool {
+        use worker_state::STATE;
+        self.change(|word| (word & STATE == from).then_some(word & !STATE | to)).is_some()
+    }
+
+    pub fn set(&self) -> usize {
+        (self.place.load(Relaxed) >> 8) as usize
+    }
+
+    pub fn role(&self) -> usize {
+        (self.place.load(Relaxed) & 0xff) as usize
+    }
+
+    /// Where the closure is kept. Who may touch it: see the `Sync` implementation.
+    pub fn closure(&self) -> *mut Closure {
+        self.closure.get()
+    }
+}
+
+/// A job cell's state, in the low bits of its word; the rest is the generation.
+pub mod job_state {
+    pub const FREE: u32 = 0;
+    pub const PENDING: u32 = 1;
+    pub const WAITED: u32 = 2;
+    pub const DONE: u32 = 3;
+    pub const DETACHED: u32 = 4;
+    pub const BITS: u32 = 3;
+    pub const STATE: u32 = (1 << BITS) - 1;
+}
+
+/// Where the result of a joinable job waits for its joiner.
+pub struct JobCell {
+    pub word: AtomicU32,
+    pub outcome: AtomicU32,
+    pub value: AtomicU32,
+    pub done: Event,
+}
+
+impl JobCell {
+    pub const fn new() -> Self {
+        Self {
+            word: AtomicU32::new(0),
+            outcome: AtomicU32::new(0),
+            value: AtomicU32::new(0),
+            done: Event::new(),
+        }
+    }
+}
+
+/// The cells of worker `index`.
+pub const fn job_cells(index: usize) -> core::ops::Range<usize> {
+    index * JOBS_PER_WORKER..(index + 1) * JOBS_PER_WORKER
+}
+
+/// One role of an open pool.
+pub struct RoleSlot {
+    pub name: Text<{ NAME_BYTES / 4 }>,
+    pub stack_bytes: AtomicUsize,
+    pub priority: AtomicU32,
+    /// The most stack that one of the role's threads was seen to use.
+    pub stack_used: AtomicUsize,
+}
+
+/// A pool's state, in the low bits of its word; the rest is the generation.
+pub mod pool_state {
+    pub const FREE: u32 = 0;
+    /// Being opened, or about to be free: nobody's.
+    pub const CHANGING: u32 = 1;
+    pub const OPEN: u32 = 2;
+    pub const CLOSING: u32 = 3;
+    pub const BITS: u32 = 2;
+    pub const STATE: u32 = (1 << BITS) - 1;
+}
+
+/// One pool. What `open` writes stays as it is until the pool is closed: a claimed slot, idle or
+/// not, keeps the pool from being freed.
+pub struct PoolSlot {
+    pub word: AtomicU32,
+    pub name: Text<{ NAME_BYTES / 4 }>,
+    pub flags: AtomicU32,
+    pub role_count: AtomicU32,
+    pub capacity: AtomicU32,
+    pub keep: AtomicU32,
+    pub idle_age_s: AtomicU32,
+    pub busy_age_s: AtomicU32,
+    pub per_peer: AtomicU32,
+    pub extra_bytes: AtomicUsize,
+    pub first_set: AtomicU32,
+    pub first_worker: AtomicU32,
+    pub roles: [RoleSlot; MAX_ROLES],
+    /// Sets that wait to be leased.
+    pub idle: Bitmap,
+    /// Slots that no set uses.
+    pub slots: Bitmap,
+    /// Threads in `acquire` that wait for a set.
+    pub waiting: AtomicU32,
+    /// Threads in `acquire` that wait for their peer's sets to come back.
+    pub peer_waiting: AtomicU32,
+    pub peer_ticket: AtomicU32,
+    pub created: AtomicU32,
+    pub created_high: AtomicU32,
+    /// One more than the highest slot ever leased. The lowest idle set is always the one that is
+    /// leased, so this is how many were busy at one time.
+    pub busy_high: AtomicU32,
+    pub leases: AtomicU32,
+    pub threads: AtomicU32,
+    pub retirements: AtomicU32,
+    pub refused: [AtomicU32; RefusalKind::COUNT],
+}
+
+impl PoolSlot {
+    pub const fn new() -> Self {
+        Self {
+            word: AtomicU32::new(0),
+            name: Text::new(),
+            flags: AtomicU32::new(0),
+            role_count: AtomicU32::new(0),
+            capacity: AtomicU32::new(0),
+            keep: AtomicU32::new(0),
+            idle_age_s: AtomicU32::new(0),
+            busy_age_s: AtomicU32::new(0),
+            per_peer: AtomicU32::new(0),
+            extra_bytes: AtomicUsize::new(0),
+            first_set: AtomicU32::new(0),
+            first_worker: AtomicU32::new(0),
+            roles: [const {
+                RoleSlot {
+                    name: Text::new(),
+                    stack_bytes: AtomicUsize::new(0),
+                    priority: AtomicU32::new(0),
+                    stack_used: AtomicUsize::new(0),
+                }
+            }; MAX_ROLES],
+            idle: Bitmap::new(),
+            slots: Bitmap::new(),
+            waiting: AtomicU32::new(0),
+            peer_waiting: AtomicU32::new(0),
+            peer_ticket: AtomicU32::new(0),
+            created: AtomicU32::new(0),
+            created_high: AtomicU32::new(0),
+            busy_high: AtomicU32::new(0),
+            leases: AtomicU32::new(0),
+            threads: AtomicU32::new(0),
+            retirements: AtomicU32::new(0),
+            refused: [const { AtomicU32::new(0) }; RefusalKind::COUNT],
+        }
+    }
+
+    pub fn state(&self) -> u32 {
+        self.word.load(Acquire) & pool_state::STATE
+    }
+
+    pub fn capacity(&self) -> usize {
+        self.capacity.load(Relaxed) as usize
+    }
+
+    pub fn role_count(&self) -> usize {
+        self.role_count.load(Relaxed) as usize
+    }
+
+    pub fn first_set(&self) -> usize {
+        self.first_set.load(Relaxed) as usize
+    }
+
+    /// Its sets' indices.
+    pub fn sets(&self) -> core::ops::Range<usize> {
+        self.first_set()..self.first_set() + self.capacity()
+    }
+
+    /// The indices of the workers of set `set`. For a set that is not the pool's (a stale handle's)
+    /// they mean nothing, and the caller must not index with them.
+    pub fn workers(&self, set: usize) -> core::ops::Range<usize> {
+        let first = self.first_worker.load(Relaxed) as usize;
+        let slot = set.wrapping_sub(self.first_set());
+        let start = first.wrapping_add(slot.wrapping_mul(self.role_count()));
+        start..start.wrapping_add(self.role_count())
+    }
+
+    /// What one thread of `role` costs on the account.
+    pub fn thread_bytes(&self, role: usize, overhead: usize) -> usize {
+        self.roles[role].stack_bytes.load(Relaxed) + overhead
+    }
+
+    /// What one set costs on the account.
+    pub fn set_bytes(&self, overhead: usize) -> usize {
+        (0..self.role_count()).map(|role| self.thread_bytes(role, overhead)).sum::<usize>()
+            + self.extra_bytes.load(Relaxed)
+    }
+}
+
+/// A short text that a report may read while it is rewritten: the reader may then see parts of both,
+/// and shows what is printable.
+pub struct Text<const WORDS: usize>([AtomicU32; WORDS]);
+
+impl<const WORDS: usize> Text<WORDS> {
+    pub const fn new() -> Self {
+        Self([const { AtomicU32::new(0) }; WORDS])
+    }
+
+    /// Keeps as much of `text` as fits.
+    pub fn write(&self, text: &[u8]) {
+        for (i, word) in self.0.iter().enumerate() {
+            let byte = |k| text.get(i * 4 + k).copied().unwrap_or(0);
+            word.store(u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]), Relaxed);
+        }
+    }
+
+    pub fn read(&self) -> heapless::String<LABEL_BYTES> {
+        let bytes = self.0.iter().flat_map(|word| word.load(Relaxed).to_le_bytes());
+        let printable = |byte: &u8| byte.is_ascii_graphic() || *byte == b' ';
+        bytes.take_while(printable).map(char::from).collect()
+    }
+}
+
+// The sizes that design and documentation promise, events included.
+const _: () = {
+    assert!(size_of::<Set>() <= 64);
+    assert!(size_of::<Worker>() <= 128);
+    assert!(size_of::<JobCell>() <= 32);
+    assert!(NAME_BYTES.is_multiple_of(4) && LABEL_BYTES.is_multiple_of(4));
+};

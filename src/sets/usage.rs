@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A pool's figures. Busy is created minus idle; there is no queue, and nothing is named as if there
+//! were one.
+
+use super::retire::Cause;
+use super::slot::{PoolSlot, SetWord, worker_state};
+use super::{CloseError, RefusalKind};
+use crate::crew::Crew;
+use crate::limits::MAX_ROLES;
+use crate::table::Handle;
+use core::sync::atomic::Ordering::{Acquire, Relaxed};
+
+/// A pool's figures at one moment. Each figure is exact; together they are exact only while nothing
+/// changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolUsage {
+    /// The most sets.
+    pub capacity: u32,
+    /// Sets that exist, those being made or ended included.
+    pub created: u32,
+    /// Of those, the ones that are not idle.
+    pub busy: u32,
+    /// Of those, the ones that wait to be leased.
+    pub idle: u32,
+    /// Threads that wait in acquire.
+    pub waiting: u32,
+    /// The most sets that existed at one time.
+    pub created_high_water: u32,
+    /// The most sets that were busy at one time.
+    pub busy_high_water: u32,
+    /// Leases granted so far; wraps.
+    pub leases: u32,
+    /// Threads made so far; wraps.
+    pub threads_created: u32,
+    /// Sets retired because a member died or was suspended.
+    pub retirements: u32,
+    /// Members that are suspended now.
+    pub suspended: u32,
+    /// Sets busy for longer than the pool's busy age.
+    pub overdue: u32,
+    /// Seconds since the longest busy set was leased; 0: none is busy.
+    pub oldest_busy_s: u32,
+    /// Refusals so far by kind (index: [`RefusalKind`] as a number).
+    pub refused: [u32; RefusalKind::COUNT],
+    /// The most stack that a thread of each role was seen to use, in bytes; 0: the target cannot
+    /// tell, or nobody looked while one ran.
+    pub stack_used: [usize; MAX_ROLES],
+}
+
+impl Crew {
+    /// The pool's figures. Looks for suspended members on the way, and retires their sets.
+    pub(crate) fn usage(&'static self, handle: Handle) -> Result<PoolUsage, CloseError> {
+        let (_, pool) = self.find_pool(handle)?;
+        Ok(self.usage_of(pool))
+    }
+
+    pub(super) fn usage_of(&'static self, pool: &'static PoolSlot) -> PoolUsage {
+        self.reap();
+        let suspended = self.inspect(pool);
+        let now_s = (self.booted_port().clock_ms() / 1000) as u32;
+        let busy_age_s = pool.busy_age_s.load(Relaxed);
+        let mut oldest_busy_s = 0;
+        let mut overdue = 0;
+        for s in pool.sets() {
+            if is_busy(self.sets[s].word()) {
+                let age_s = now_s.wrapping_sub(self.sets[s].since_s.load(Relaxed));
+                oldest_busy_s = oldest_busy_s.max(age_s);
+                overdue += u32::from(busy_age_s > 0 && age_s > busy_age_s);
+            }
+        }
+        let created = pool.created.load(Acquire);
+        let idle = pool.idle.count() as u32;
+        let mut usage = PoolUsage {
+            capacity: pool.capacity() as u32,
+            created,
+            busy: created.saturating_sub(idle),
+            idle,
+            waiting: pool.waiting.load(Relaxed) + pool.peer_waiting.load(Relaxed),
+            created_high_water: pool.created_high.load(Relaxed),
+            busy_high_water: pool.busy_high.load(Relaxed),
+            leases: pool.leases.load(Relaxed),
+            threads_created: pool.threads.load(Relaxed),
+            retirements: pool.retirements.load(Relaxed),
+            suspended,
+            overdue,
+            oldest_busy_s,
+            refused: [0; RefusalKind::COUNT],
+            stack_used: [0; MAX_ROLES],
+        };
+        for (to, from) in usage.refused.iter_mut().zip(&pool.refused) {
+            *to = from.load(Relaxed);
+        }
+        for (to, role) in usage.stack_used.iter_mut().zip(&pool.roles[..pool.role_count()]) {
+            *to = role.stack_used.load(Relaxed);
+        }
+        usage
+    }
+
+    /// Looks at each thread of the pool: notes its stack, and retires the set of a suspended one.
+    /// Returns how many are suspended.
+    fn inspect(&'static self, pool: &'static PoolSlot) -> u32 {
+        use worker_state::{PARKED, RUNNING, STATE, WATCHED};
+        let port = self.booted_port();
+        let mut suspended = 0;
+        for s in pool.sets() {
+            // While a set is being built its threads' numbers are not known yet.
+            if matches!(self.sets[s].word(), word if word == SetWord::FREE || word.is(SetWord::BUILDING))
+            {
+                continue;
+            }
+            for (role, w) in pool.workers(s).enumerate() {
+                let worker = &self.workers[w];
+                // Keeps a reaper from joining the thread while we look. Two who look at once: one
+                // of them passes.
+                let watched = worker.change(|word| {
+                    let live = (PARKED..=RUNNING).contains(&(word & STATE));
+                    (live && word & WATCHED == 0).then_some(word | WATCHED)
+                });
+                if watched.is_none() {
+                    continue;
+                }
+                let thread = worker.thread.load(Acquire);
+                let stopped = port.thread_suspended(thread);
+                if let Some(bytes) = port.stack_used(thread) {
+                    pool.roles[role].stack_used.fetch_max(bytes, Relaxed);
+                }
+                worker.change(|word| Some(word & !WATCHED));
+                if stopped {
+                    suspended += 1;
+                    self.retire(s, Cause::Suspended);
+                }
+            }
+        }
+        suspended
+    }
+}
+
+/// Whether a set is neither free nor idle.
+pub(super) fn is_busy(word: SetWord) -> bool {
+    word != SetWord::FREE && !word.is(SetWord::IDLE)
+}

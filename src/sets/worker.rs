@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A worker's side: next, done, exited. `worker_next` and `worker_done` are leaf calls: they never
+//! block and never call back, so that a C loop can have the waiting and the jobs to itself (P7).
+
+use super::job::Outcome;
+use super::retire::Cause;
+use super::run::Function;
+use super::slot::{Closure, SetWord, Worker, worker_state};
+use crate::crew::Crew;
+use crate::port::Event;
+use crate::table::Want;
+use core::ffi::c_void;
+use core::sync::atomic::Ordering::{AcqRel, Relaxed, SeqCst};
+
+/// How long an idle worker waits when nothing asks it to look sooner, in ms: an hour. It need not
+/// wake at all; a bound on every wait is a rule (P6).
+const IDLE_WAIT_MS: u32 = 3_600_000;
+
+/// What a worker shall do now.
+#[derive(Clone, Copy, Debug)]
+pub enum Next {
+    /// Call `function(argument)`, then report with `done`.
+    Run {
+        /// The job.
+        function: Function,
+        /// Its argument.
+        argument: *mut c_void,
+    },
+    /// Wait for `event`, at most `timeout_ms`, then ask again.
+    Wait {
+        /// The worker's own event.
+        event: &'static Event,
+        /// The bound, in ms.
+        timeout_ms: u32,
+    },
+    /// End the thread.
+    Stop,
+}
+
+impl Crew {
+    pub(crate) fn worker_next(&'static self, w: usize) -> Next {
+        use worker_state::{ASSIGNED, BOOKED, PARKED, RUNNING, STATE, STOP, STOPPED};
+        let worker = &self.workers[w];
+        loop {
+            let word = worker.word();
+            match word & STATE {
+                // The job first, also when asked to stop: it was accepted. The step fails only when
+                // a flag changed.
+                ASSIGNED => {
+                    if worker.step(ASSIGNED, RUNNING) {
+                        return Next::Run {
+                            function: function_of(worker),
+                            argument: worker.argument.load(Relaxed),
+                        };
+                    }
+                }
+                PARKED if word & STOP != 0 => {
+                    if worker.step(PARKED, STOPPED) {
+                        return Next::Stop;
+                    }
+                }
+                // `run` posts when it is done with the booking.
+                PARKED | BOOKED => {
+                    let timeout_ms = self.watch_idle_age(worker);
+                    // Retiring the set by age may have asked this very worker to stop.
+                    if worker.word() == word {
+                        return Next::Wait { event: &worker.wake, timeout_ms };
+                    }
+                }
+                _ => return Next::Stop,
+            }
+        }
+    }
+
+    /// For the first worker of each set: gives the set back when it has been idle for the pool's
+    /// idle age. Returns how long the worker may wait until it has to look again.
+    fn watch_idle_age(&'static self, worker: &Worker) -> u32 {
+        let s = worker.set();
+        let set = &self.sets[s];
+        let pool = &self.pools[set.pool.load(Relaxed) as usize];
+        let age_s = pool.idle_age_s.load(Relaxed);
+        if age_s == 0 || worker.role() != 0 {
+            return IDLE_WAIT_MS;
+        }
+        let now_s = (self.booted_port().clock_ms() / 1000) as u32;
+        // Every lease changes the generation twice, so the same generation and an idle set mean that
+        // it has been idle since this was first noticed. No clock is read when a set goes idle.
+        let lease = set.lease.load(Relaxed);
+        if set.watched.swap(lease, Relaxed) != lease || !set.word().is(SetWord::IDLE) {
+            set.watched_since_s.store(now_s, Relaxed);
+        }
+        let idle_s = now_s.wrapping_sub(set.watched_since_s.load(Relaxed));
+        if idle_s < age_s {
+            return ((age_s - idle_s).saturating_mul(1000)).min(IDLE_WAIT_MS);
+        }
+        if pool.idle.claim(s - pool.first_set()) {
+            self.retire_claimed(pool, s, pool.keep.load(Relaxed) as usize);
+        }
+        set.watched_since_s.store(now_s, Relaxed);
+        age_s.saturating_mul(1000).min(IDLE_WAIT_MS)
+    }
+
+    pub(crate) fn worker_done(&'static self, w: usize, outcome: Outcome, value: i32) {
+        let worker = &self.workers[w];
+        let job = worker.job.load(Relaxed) as usize;
+        let label = worker.label.read();
+        let panicked = worker.failed.swap(0, Relaxed) != 0;
+        let outcome = if panicked { Outcome::Failed } else { outcome };
+        let value = if outcome == Outcome::Returned { value } else { 0 };
+        // In this order, so that a joiner that knows the job's end finds the worker free and the set
+        // idle: worker, set, job. Only a running worker gets here; a forged call changes nothing.
+        if !worker.step(worker_state::RUNNING, worker_state::PARKED) {
+            return;
+        }
+        self.uncount_job(worker.set());
+        self.complete(job, &label, outcome, value);
+    }
+
+    pub(crate) fn worker_exited(&'static self, w: usize) {
+        use worker_state::{ASSIGNED, EXITED, PARKED, RUNNING, STATE, STOPPED, WATCHED};
+        let worker = &self.workers[w];
+        let s = worker.set();
+        let job = worker.job.load(Relaxed) as usize;
+        let label = worker.label.read();
+        // Counted first: a reaper that sees EXITED counts it down.
+        self.exited.fetch_add(1, AcqRel);
+        let before = worker.change(|word| {
+            (PARKED..=STOPPED).contains(&(word & STATE)).then_some(word & WATCHED | EXITED)
+        });
+        let Some(before) = before else {
+            self.exited.fetch_sub(1, AcqRel);
+            return; // no thread of ours: a forged call
+        };
+        let state = before & STATE;
+        if state != STOPPED {
+            self.retire(s, Cause::Death);
+        }
+        // A worker that was booked has no job yet: its booker finds it gone.
+        let outcome = match state {
+            RUNNING => Some(Outcome::Died),
+            ASSIGNED => Some(Outcome::NotRun),
+            _ => None,
+        };
+        if let Some(outcome) = outcome {
+            if state == ASSIGNED {
+                discard_closure(worker);
+            }
+            self.uncount_job(s);
+            self.complete(job, &label, outcome, 0);
+        }
+        let p = self.sets[s].pool.load(Relaxed) as usize;
+        self.waiters.nudge(self.booted_port(), p, Want::Exit);
+        if self.pools.iter().any(|pool| pool.waiting.load(SeqCst) > 0) {
+            self.bytes_came_free(); // as soon as somebody reaps this thread
+        }
+    }
+}
+
+fn function_of(worker: &Worker) -> Function {
+    let function = worker.function.load(Relaxed);
+    // SAFETY: the only store to `function` is in `assign`, of a `Function`, and it is ordered before
+    // this load by the release of ASSIGNED.
+    unsafe { core::mem::transmute::<*mut c_void, Function>(function) }
+}
+
+/// Drops a closure that was given and never begun.
+fn discard_closure(worker: &Worker) {
+    let discard = worker.discard.load(Relaxed);
+    if discard.is_null() {
+        return;
+    }
+    // SAFETY: the only store to `discard` of something that is not null is in `assign`, of such a
+    // function, for the closure that it wrote; in state ASSIGNED nobody has moved it out, and the
+    // exit hook of the one worker is its only user now.
+    unsafe {
+        let discard = core::mem::transmute::<*mut c_void, unsafe fn(*mut Closure)>(discard);
+        discard(worker.closure());
+    }
+}

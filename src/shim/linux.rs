@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! What differs on Linux: a futex is the event, so there is no kernel object to run out of.
+
+use crate::port::{Event, MemoryAnswer, Target};
+use std::sync::atomic::Ordering::AcqRel;
+
+pub(super) const TARGET: Target = Target::Host;
+
+const EMPTY: u32 = 0;
+const POSTED: u32 = 1;
+
+/// Takes a post if there is one, else sleeps until one comes or the time is over.
+pub(super) fn event_wait(event: &Event, timeout_ms: u32) -> bool {
+    if event.word.swap(EMPTY, AcqRel) == POSTED {
+        return true;
+    }
+    let timeout = libc::timespec {
+        tv_sec: (timeout_ms / 1000) as libc::time_t,
+        tv_nsec: (timeout_ms % 1000 * 1_000_000) as libc::c_long,
+    };
+    // SAFETY: the word lives as long as the process, and so does nothing else that is passed. The
+    // kernel returns at once if the word is no longer EMPTY. An early return is allowed by the port.
+    unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            event.word.as_ptr(),
+            libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
+            EMPTY,
+            &raw const timeout,
+        );
+    }
+    event.word.swap(EMPTY, AcqRel) == POSTED
+}
+
+pub(super) fn event_post(event: &Event) {
+    if event.word.swap(POSTED, AcqRel) == POSTED {
+        return; // the earlier post has not been taken: whoever takes it sees what led to this one
+    }
+    // SAFETY: the word lives as long as the process; FUTEX_WAKE only uses its address.
+    unsafe {
+        libc::syscall(
+            libc::SYS_futex,
+            event.word.as_ptr(),
+            libc::FUTEX_WAKE | libc::FUTEX_PRIVATE_FLAG,
+            1,
+        );
+    }
+}
+
+/// The coarse clock: 4 ms steps are fine for ages and time-outs, and it costs a few nanoseconds.
+pub(super) fn clock_ms() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is a timespec of ours. CLOCK_MONOTONIC_COARSE exists since Linux 2.6.32.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &raw mut now) };
+    now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
+}
+
+/// Overcommit answers yes to anything; there is nothing that could be believed.
+pub(super) fn memory_has(_bytes: usize) -> MemoryAnswer {
+    MemoryAnswer::CannotTell
+}
+
+/// Maps 0..=99 on SCHED_FIFO's range where the process may; elsewhere the thread stays as it is.
+pub(super) fn set_priority(priority: u32) {
+    // SAFETY: plain calls on the calling thread, with a sched_param of ours.
+    unsafe {
+        let min = libc::sched_get_priority_min(libc::SCHED_FIFO);
+        let max = libc::sched_get_priority_max(libc::SCHED_FIFO);
+        let mut param: libc::sched_param = core::mem::zeroed();
+        param.sched_priority = min + (max - min) * priority as libc::c_int / 99;
+        libc::pthread_setschedparam(libc::pthread_self(), libc::SCHED_FIFO, &raw const param);
+    }
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The std port: threads made by `std::thread`, for hosts and Rust users. The only place in the crate
+//! with `std` and `libc`. A C image makes its threads in C instead (`csrc/`).
+//!
+//! A job that ends its thread by `pthread_exit` or is cancelled is supported where the loop is C; here
+//! there are Rust frames below the job, and glibc aborts the process (P7).
+
+pub mod rtems;
+pub mod vxworks;
+
+#[cfg(target_os = "linux")]
+mod linux;
+#[cfg(target_os = "linux")]
+use linux as system;
+#[cfg(target_os = "rtems")]
+use rtems as system;
+#[cfg(target_os = "vxworks")]
+use vxworks as system;
+#[cfg(not(any(target_os = "linux", target_os = "rtems", target_os = "vxworks")))]
+compile_error!("the std port knows Linux, RTEMS and VxWorks; build with --no-default-features");
+
+use crate::port::{Event, Member, MemoryAnswer, Port, Severity, Target, ThreadSpec};
+use crate::sets::{Next, Outcome};
+use std::cell::Cell;
+use std::thread::{Builder, JoinHandle};
+
+/// What one thread made by `std::thread` costs beyond its declared stack, in bytes.
+pub const fn thread_overhead_bytes(target: Target) -> usize {
+    match target {
+        // A host's kernel gives memory as it is touched; the stack is the figure that counts.
+        Target::Host => 0,
+        Target::Rtems => rtems::THREAD_OVERHEAD_BYTES,
+        Target::VxWorks => vxworks::THREAD_OVERHEAD_BYTES,
+    }
+}
+
+/// The std port of the system that this was built for.
+pub static PORT: StdPort = StdPort;
+
+/// See [`PORT`].
+#[derive(Debug)]
+pub struct StdPort;
+
+impl Port for StdPort {
+    fn target(&self) -> Target {
+        system::TARGET
+    }
+
+    fn thread_overhead_bytes(&self) -> usize {
+        thread_overhead_bytes(system::TARGET)
+    }
+
+    fn thread_create(&self, spec: &ThreadSpec<'_>) -> Result<usize, i32> {
+        let (member, priority) = (spec.member, spec.priority);
+        let thread = Builder::new()
+            .name(spec.name.to_owned())
+            .stack_size(spec.stack_bytes)
+            .spawn(move || {
+                EXIT_HOOK.with(|hook| hook.0.set(Some(member)));
+                system::set_priority(priority);
+                work(member);
+            })
+            .map_err(|error| error.raw_os_error().unwrap_or(0))?;
+        Ok(Box::into_raw(Box::new(thread)) as usize)
+    }
+
+    fn thread_reap(&self, thread: usize) -> bool {
+        let thread = thread as *mut JoinHandle<()>;
+        // SAFETY: `thread_create` made it, and a thread is reaped once: the core asks again only
+        // after a "not yet".
+        if !unsafe { (*thread).is_finished() } {
+            return false;
+        }
+        // SAFETY: as above; from here on nobody has the pointer any more.
+        let thread = unsafe { Box::from_raw(thread) };
+        // The exit hook has run, so this ends within a few instructions of the other thread. A
+        // worker that panicked outside its jobs is accounted for already.
+        let _ = thread.join();
+        true
+    }
+
+    fn event_create(&self, _event: &'static Event) -> Result<(), i32> {
+        Ok(())
+    }
+
+    fn event_wait(&self, event: &'static Event, timeout_ms: u32) -> bool {
+        system::event_wait(event, timeout_ms)
+    }
+
+    fn event_post(&self, event: &'static Event) {
+        system::event_post(event);
+    }
+
+    fn clock_ms(&self) -> u64 {
+        system::clock_ms()
+    }
+
+    fn memory_has(&self, bytes: usize) -> MemoryAnswer {
+        system::memory_has(bytes)
+    }
+
+    fn log(&self, severity: Severity, text: &str) {
+        eprintln!("crew {severity:?}: {text}");
+    }
+}
+
+/// Runs the exit accounting when its thread ends, however it ends.
+struct ExitHook(Cell<Option<Member>>);
+
+impl Drop for ExitHook {
+    fn drop(&mut self) {
+        if let Some(member) = self.0.get() {
+            member.exited();
+        }
+    }
+}
+
+thread_local! {
+    static EXIT_HOOK: ExitHook = const { ExitHook(Cell::new(None)) };
+}
+
+/// The worker loop.
+fn work(member: Member) {
+    loop {
+        match member.next() {
+            Next::Run { function, argument } => {
+                let value = function(argument);
+                member.done(Outcome::Returned, value);
+            }
+            Next::Wait { event, timeout_ms } => {
+                PORT.event_wait(event, timeout_ms);
+            }
+            Next::Stop => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_target_is_charged_its_own_figure() {
+        assert_eq!(thread_overhead_bytes(Target::Host), 0);
+        assert_eq!(thread_overhead_bytes(Target::Rtems), 0);
+        assert_eq!(thread_overhead_bytes(Target::VxWorks), 1 << 20);
+    }
+}
