@@ -1,0 +1,64 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Installs what the demonstration IOC needs: compilers (as root, from the Debian-like distribution, if they are
+# missing) and build/venv with EPICS base and a CA client from the Python registry.
+# Cost: nothing when all is there; about a minute on a fresh machine. Needs the network only then.
+# Prints the EPICS directory as its last line.
+set -eu
+cd "$(dirname "$0")/.."
+
+say() { echo "setup-ioc: $*" >&2; }
+die() { say "$*"; exit 1; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# --- packages of the distribution ---
+missing=
+for pair in gcc:gcc g++:g++ make:make python3:python3; do
+    have "${pair%%:*}" || missing="$missing ${pair#*:}"
+done
+if have python3; then
+    python3 -c 'import venv, ensurepip' 2>/dev/null || missing="$missing python3-venv"
+else
+    missing="$missing python3-venv"
+fi
+have gcc && echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 || missing="$missing libc6-dev"
+rust=
+have cargo || rust=yes
+
+if [ -n "$missing$rust" ]; then
+    [ "$(id -u)" = 0 ] || die "missing:$missing${rust:+ cargo rustc}. Install them, or run this as root"
+    have apt-get || die "missing:$missing${rust:+ cargo rustc}, and there is no apt-get here: install them"
+    export DEBIAN_FRONTEND=noninteractive
+    say "apt-get update"
+    apt-get update -qq || die "apt-get update failed: is the network there?"
+    if [ -n "$rust" ]; then
+        # Debian 12 keeps its current compiler under names of its own; newer releases do not.
+        if apt-cache show rustc-web >/dev/null 2>&1; then
+            missing="$missing rustc-web cargo-web"
+        else
+            missing="$missing rustc cargo"
+        fi
+    fi
+    say "installing$missing"
+    # shellcheck disable=SC2086
+    apt-get install -y -qq --no-install-recommends $missing >/dev/null || die "apt-get could not install$missing"
+fi
+
+# --- EPICS base and the CA client ---
+venv=build/venv
+wanted=tests/epics/requirements.txt
+done_mark="$venv/installed-requirements.txt"
+if ! cmp -s "$wanted" "$done_mark"; then
+    say "making $venv"
+    mkdir -p build
+    python3 -m venv --clear "$venv" || die "python3 -m venv failed: install python3-venv"
+    say "installing $(grep -c '==' "$wanted") Python packages (EPICS base is one of them)"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check --requirement "$wanted" ||
+        die "pip could not install $wanted: is the network there, and is this Python ($(python3 --version)) supported by them?"
+    cp "$wanted" "$done_mark"
+fi
+corelibs=$("$venv/bin/python" -c 'import os, epicscorelibs; print(os.path.dirname(epicscorelibs.__file__))') ||
+    die "$venv is damaged: remove it and run this again"
+[ -f "$corelibs/include/epicsThread.h" ] || die "no EPICS headers in $corelibs: remove $venv and run this again"
+say "ready"
+echo "$corelibs"

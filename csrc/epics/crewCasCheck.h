@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * The drop-in's self-test: it proves that the calls of libCom and libdbCore themselves come through Crew, by having
+ * seen them. A failure is one line of major severity that says what to change.
+ */
+#ifndef CREW_CAS_CHECK_H
+#define CREW_CAS_CHECK_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Has the test run at the end of iocInit. Before iocInit, one thread at a time. 0, or -1: no memory, try again. */
+int crewCasCheckInit(void);
+
+/* What the drop-in has seen. Any thread, at any time. */
+void crewCasCheckSawThread(const char *name);
+void crewCasCheckSawAccept(void);
+void crewCasCheckSawClientWithoutAccept(void);
+
+/* Prints the result. Any thread. */
+void crewCasCheckReport(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "crewPortEpics.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <unistd.h>
+
+#ifdef __rtems__
+#include <rtems/libcsupport.h>
+#endif
+
+#include <epicsAtomic.h>
+#include <epicsEvent.h>
+#include <epicsExit.h>
+#include <epicsThread.h>
+#include <epicsTime.h>
+
+#include "crewInterpose.h"
+#include "crewLog.h"
+#include "crew_call_cxx.h"
+#include "crew_worker.h"
+
+/* libCom exports it for its own ports, its headers do not show it. */
+extern void osdThreadHooksRun(epicsThreadId id);
+
+/* One per worker number of the core. The address is the port's thread handle. */
+typedef struct member {
+    EpicsAtomicPtrT id; /* NULL: no thread */
+    uint32_t worker;
+    unsigned priority; /* the role's own */
+} member;
+
+static member members[CREW_MAX_WORKERS];
+static int workersSeen;               /* one more than the highest worker number that ever had a thread */
+static epicsThreadPrivateId selfKey;  /* a member's own record */
+static int realTime = -1;
+
+static const crew_port *port(void);
+
+/* ---- a member's life ---- */
+
+static void callJob(const crew_work *work, int32_t *outcome, int32_t *value)
+{
+    const member *self = epicsThreadPrivateGet(selfKey);
+    epicsThreadId id = epicsThreadGetIdSelf();
+
+    osdThreadHooksRun(id);
+    crew_call_cxx(work, outcome, value);
+    epicsExitCallAtThreadExits();
+    epicsThreadSetOkToBlock(0);
+    if (epicsThreadGetPriority(id) != self->priority) {
+        epicsThreadSetPriority(id, self->priority);
+    }
+}
+
+static int systemPriority(void)
+{
+    struct sched_param parameters;
+    int policy;
+
+    return pthread_getschedparam(pthread_self(), &policy, &parameters) == 0 ? parameters.sched_priority : 0;
+}
+
+/* Without permission, or without the site setting that it takes on RTEMS, EPICS priorities change nothing and no call
+ * fails. Seen by trying: a thread that changes its EPICS priority from one end to the other. */
+static void probePriorities(const member *self)
+{
+    const epicsThreadId id = epicsThreadGetIdSelf();
+    int before;
+    int other;
+
+    if (epicsAtomicCmpAndSwapIntT(&realTime, -1, 0) != -1) {
+        return;
+    }
+    before = systemPriority();
+    epicsThreadSetPriority(id, self->priority > 50u ? epicsThreadPriorityMin : epicsThreadPriorityMax);
+    other = systemPriority();
+    epicsThreadSetPriority(id, self->priority);
+    if (other != before) {
+        epicsAtomicSetIntT(&realTime, 1);
+    } else {
+#ifdef __rtems__
+        crewLog(errlogMinor, "EPICS priorities have no effect here, all threads run at one priority: build base with "
+                             "EPICS_ALLOW_POSIX_THREAD_PRIORITY_SCHEDULING=YES");
+#else
+        crewLog(errlogInfo, "EPICS priorities have no effect here, all threads run at one priority: the process may "
+                            "not use SCHED_FIFO (rtprio limit, CAP_SYS_NICE)");
+#endif
+    }
+}
+
+static void memberMain(void *parameter)
+{
+    member *self = parameter;
+
+    epicsAtomicSetPtrT(&self->id, epicsThreadGetIdSelf());
+    epicsThreadPrivateSet(selfKey, self);
+    probePriorities(self);
+    epicsExitCallAtThreadExits(); /* ends what the start hooks began for this thread: each job gets its own */
+    crew_worker_main(self->worker, port(), callJob);
+}
+
+/* ---- the port's functions ---- */
+
+static int32_t threadCreate(void *context, const crew_thread_spec *spec, uintptr_t *thread)
+{
+    epicsThreadOpts options = EPICS_THREAD_OPTS_INIT;
+    member *made;
+    epicsThreadId id;
+    sigset_t signals;
+    int seen;
+
+    (void)context;
+    if (spec->worker >= CREW_MAX_WORKERS || spec->stack_bytes < crewPortEpicsStackMin()) {
+        return EINVAL; /* below its minimum libCom would silently take the system's default stack */
+    }
+    made = &members[spec->worker];
+    made->worker = spec->worker;
+    made->priority = spec->priority;
+    options.priority = spec->priority;
+    options.stackSize = spec->stack_bytes;
+    options.joinable = 1;
+
+    (void)pthread_sigmask(SIG_SETMASK, NULL, &signals);
+    errno = 0;
+    id = crewRealThreadCreateOpt(spec->name, memberMain, made, &options);
+    if (id == NULL) {
+        const int error = errno == ENOMEM ? ENOMEM : EAGAIN; /* libCom does not say which; the rest is a limit */
+
+        (void)pthread_sigmask(SIG_SETMASK, &signals, NULL); /* libCom leaves every signal blocked when it fails */
+        return error;
+    }
+    epicsAtomicSetPtrT(&made->id, id);
+    do {
+        seen = epicsAtomicGetIntT(&workersSeen);
+    } while (seen <= (int)spec->worker && epicsAtomicCmpAndSwapIntT(&workersSeen, seen, (int)spec->worker + 1) != seen);
+    *thread = (uintptr_t)made;
+    return 0;
+}
+
+/* The exit hook has run, so the thread is in its last instructions and the join is short. */
+static int32_t threadReap(void *context, uintptr_t thread)
+{
+    member *ended = (member *)thread;
+    epicsThreadId id = epicsAtomicGetPtrT(&ended->id);
+
+    (void)context;
+    epicsAtomicSetPtrT(&ended->id, NULL); /* before the join: afterwards the id may belong to another thread */
+    crewRealThreadMustJoin(id);
+    return 1;
+}
+
+static int32_t threadSuspended(void *context, uintptr_t thread)
+{
+    epicsThreadId id = epicsAtomicGetPtrT(&((member *)thread)->id);
+
+    (void)context;
+    return id != NULL && epicsThreadIsSuspended(id);
+}
+
+static int32_t eventCreate(void *context, crew_event *event)
+{
+    (void)context;
+    event->object = epicsEventCreate(epicsEventEmpty);
+    return event->object != NULL ? 0 : ENOMEM;
+}
+
+/* The event's lock must not be left behind by a cancelled thread. */
+static int32_t eventWait(void *context, crew_event *event, uint32_t timeoutMs)
+{
+    double seconds = (double)timeoutMs / 1000.0;
+    epicsEventStatus status;
+    int state;
+
+    (void)context;
+#if defined(__rtems__) || defined(vxWorks)
+    if (timeoutMs > 0u) {
+        seconds += epicsThreadSleepQuantum(); /* the tick that has begun already does not count */
+    }
+#endif
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    status = epicsEventWaitWithTimeout(event->object, seconds);
+    (void)pthread_setcancelstate(state, NULL);
+    return status == epicsEventOK;
+}
+
+static void eventPost(void *context, crew_event *event)
+{
+    (void)context;
+    (void)epicsEventTrigger(event->object);
+}
+
+static uint64_t clockMs(void *context)
+{
+    (void)context;
+    return epicsMonotonicGet() / 1000000u;
+}
+
+static int32_t memoryHas(void *context, size_t bytes, const char **basis)
+{
+    (void)context;
+#ifdef __rtems__
+    /* RTEMS 7 answers the largest free block (measured), older versions the total. */
+#if defined(__RTEMS_MAJOR__) && __RTEMS_MAJOR__ >= 7
+    *basis = "has no free block of that size in the heap its thread stacks come from";
+#else
+    *basis = "has less than that free in the heap its thread stacks come from";
+#endif
+    return malloc_free_space() >= bytes;
+#else
+    (void)bytes;
+    (void)basis;
+    return -1;
+#endif
+}
+
+static void logLine(void *context, int32_t severity, const char *text)
+{
+    (void)context;
+    crewLog(severity == CREW_SEVERITY_MAJOR ? errlogMajor : severity == CREW_SEVERITY_MINOR ? errlogMinor : errlogInfo,
+            "%s", text);
+}
+
+static const crew_port *port(void)
+{
+    static const crew_port epics = {
+        sizeof(crew_port),
+#if defined(__rtems__)
+        CREW_TARGET_RTEMS,
+#elif defined(vxWorks)
+        CREW_TARGET_VXWORKS,
+#else
+        CREW_TARGET_HOST,
+#endif
+        0, /* a C thread costs its declared stack: seen on RTEMS 7 and on VxWorks 7 */
+        NULL,
+        threadCreate,
+        threadReap,
+        threadSuspended,
+        eventCreate,
+        eventWait,
+        eventPost,
+        clockMs,
+        memoryHas,
+        NULL,
+        logLine,
+    };
+
+    return &epics;
+}
+
+/* ---- for the shell and the drop-in ---- */
+
+int32_t crewPortEpicsBoot(const char *budget)
+{
+    crew_boot_options options = CREW_BOOT_OPTIONS_INIT;
+
+    (void)epicsThreadGetIdSelf(); /* libCom's threads are initialised by their first use */
+    crewLogInit();
+    if (selfKey == NULL) {
+        selfKey = epicsThreadPrivateCreate();
+    }
+    if (selfKey == NULL || crew_worker_hook_init() != 0) {
+        return CREW_BAD_PORT;
+    }
+    options.budget_text = budget;
+    options.port = port();
+    return crew_boot(&options);
+}
+
+uint32_t crewPortEpicsStackMin(void)
+{
+#ifdef _SC_THREAD_STACK_MIN
+    const long least = sysconf(_SC_THREAD_STACK_MIN);
+
+    return least > CREW_STACK_MIN ? (uint32_t)least : CREW_STACK_MIN;
+#else
+    return CREW_STACK_MIN;
+#endif
+}
+
+int32_t crewPortEpicsWorker(epicsThreadId id)
+{
+    const int seen = epicsAtomicGetIntT(&workersSeen);
+    int i;
+
+    for (i = 0; i < seen; i++) {
+        if (epicsAtomicGetPtrT(&members[i].id) == (EpicsAtomicPtrT)id) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+epicsThreadId crewPortEpicsId(uintptr_t thread)
+{
+    return epicsAtomicGetPtrT(&((const member *)thread)->id);
+}
+
+uint32_t crewPortEpicsHandleWorker(uintptr_t thread)
+{
+    return ((const member *)thread)->worker;
+}
+
+int crewPortEpicsRealTime(void)
+{
+    return epicsAtomicGetIntT(&realTime);
+}

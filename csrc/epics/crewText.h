@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Words for operators: what was refused, with its numbers, and what to change. Used by the log and by the shell. */
+#ifndef CREW_TEXT_H
+#define CREW_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <crew.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define CREW_SENTENCE_BYTES 176u
+
+/* Writes one line, cut to `bytes`, about a refusal by the pool called `pool`. Any thread. */
+void crewRefusalText(const crew_refusal *refusal, const char *pool, char *text, size_t bytes);
+
+/*
+ * Likewise for what an administrative call answered: a refusal (numbers from `refusal`, which may be NULL when the call
+ * gives none), or an argument that the call did not accept. Any thread.
+ */
+void crewStatusSentence(int32_t status, const crew_refusal *refusal, const char *pool, char *text, size_t bytes);
+
+/*
+ * After crew_pool_open(options) has answered `status`: when that is a refusal, fills in `refusal` what can be known
+ * from outside, because that call gives no numbers. Any thread.
+ */
+void crewRefusalOfOpen(const crew_pool_options *options, int32_t status, crew_refusal *refusal);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * Events on a Linux futex: the event's own word is all there is, so creating one cannot fail and nothing has to be
+ * given back. Included by port_posix.c only.
+ *
+ * word: 0 = nothing posted, 1 = posted. Posts coalesce.
+ */
+#ifndef CREW_EVENT_FUTEX_H
+#define CREW_EVENT_FUTEX_H
+
+#include "crew.h"
+#include "posix_clock.h"
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int32_t event_create(void *context, crew_event *event)
+{
+    (void)context;
+    __atomic_store_n(&event->word, 0u, __ATOMIC_RELAXED);
+    event->object = NULL;
+    return 0;
+}
+
+static int event_take(crew_event *event)
+{
+    uint32_t posted = 1u;
+
+    return __atomic_compare_exchange_n(&event->word, &posted, 0u, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+/* The call that takes this build's struct timespec: 32-bit systems have one for each width of time_t. */
+static long futex_number(void)
+{
+#ifdef SYS_futex_time64
+    return sizeof(time_t) > sizeof(long) ? SYS_futex_time64 : SYS_futex;
+#else
+    return SYS_futex;
+#endif
+}
+
+/* Sleeps while the word is 0, until a time on CLOCK_MONOTONIC. 0, or the error number. */
+static int event_sleep(crew_event *event, const struct timespec *until)
+{
+    return syscall(futex_number(), &event->word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 0u, until, NULL,
+                   FUTEX_BITSET_MATCH_ANY) == 0 ? 0 : errno;
+}
+
+/* The raw system call is no cancellation point. Asynchronous cancellation around it, and only it, makes it one. */
+static int event_sleep_cancellable(crew_event *event, const struct timespec *until)
+{
+    int error;
+    int type;
+    int ignored;
+
+    (void)pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+    error = event_sleep(event, until);
+    (void)pthread_setcanceltype(type, &ignored);
+    return error;
+}
+
+/* The end of the wait is fixed at its start, so that a sleep which begins again keeps the bound. */
+static int32_t event_wait_with(crew_event *event, uint32_t timeout_ms,
+                               int (*sleep_until)(crew_event *, const struct timespec *))
+{
+    struct timespec until;
+    int error;
+
+    if (event_take(event)) {
+        return 1;
+    }
+    until = clock_after(CLOCK_MONOTONIC, timeout_ms);
+    do {
+        error = sleep_until(event, &until);
+        if (event_take(event)) {
+            return 1;
+        }
+        /* Sleeps again when it was woken for nothing, interrupted, or posted and another waiter took it. */
+    } while (error == 0 || error == EINTR || error == EAGAIN);
+    return 0;
+}
+
+static int32_t event_wait(void *context, crew_event *event, uint32_t timeout_ms)
+{
+    (void)context;
+    return event_wait_with(event, timeout_ms, event_sleep);
+}
+
+static int32_t event_wait_cancellable(void *context, crew_event *event, uint32_t timeout_ms)
+{
+    (void)context;
+    return event_wait_with(event, timeout_ms, event_sleep_cancellable);
+}
+
+static void event_post(void *context, crew_event *event)
+{
+    (void)context;
+    if (__atomic_exchange_n(&event->word, 1u, __ATOMIC_RELEASE) == 0u) {
+        (void)syscall(SYS_futex, &event->word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
+    }
+}
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * A small IOC: base's record types, Crew, a startup script, then the IOC shell until "exit" or the end of the input.
+ *
+ *   demo-ioc [script]
+ *
+ * Compiled without WITH_CREW it is a stock IOC that knows nothing of Crew.
+ */
+#include <malloc.h>
+#include <stdio.h>
+
+#include <dbAccess.h>
+#include <dbStaticLib.h>
+#include <epicsExit.h>
+#include <epicsStdio.h>
+#include <iocsh.h>
+#include <iocshRegisterCommon.h>
+
+#ifdef WITH_CREW
+#include <crewRegistrar.h>
+#endif
+
+static const iocshFuncDef heapDef = {"demoHeap", 0, NULL, "Prints the bytes that this process holds from malloc.\n"};
+
+static void callHeap(const iocshArgBuf *args)
+{
+    struct mallinfo2 heap = mallinfo2();
+
+    (void)args;
+    epicsStdoutPrintf("demoHeap: %lu bytes in use\n", (unsigned long)(heap.uordblks + heap.hblkhd));
+}
+
+static int loadDefinitions(void)
+{
+    /* dlload.dbd: the shell command that loads a shared library. */
+    if (dbLoadDatabase("base.dbd", BASE_DBD, NULL) != 0 || dbLoadDatabase("dlload.dbd", BASE_DBD, NULL) != 0) {
+        return -1;
+    }
+#ifdef WITH_CREW
+    if (dbLoadDatabase("crew.dbd", CREW_DBD, NULL) != 0) {
+        return -1;
+    }
+    /* crew.dbd's registrar is found by name; calling it as well ties it into the link. */
+    crewRegistrar();
+#endif
+    return registerAllRecordDeviceDrivers(pdbbase) == 0 ? 0 : -1;
+}
+
+int main(int argc, char **argv)
+{
+    iocshRegisterCommon();
+    iocshRegister(&heapDef, callHeap);
+    if (loadDefinitions() != 0) {
+        fprintf(stderr, "demo-ioc: the database definitions could not be loaded\n");
+        epicsExit(1);
+    }
+    if (argc > 1 && iocsh(argv[1]) != 0) {
+        fprintf(stderr, "demo-ioc: %s stopped at an error\n", argv[1]);
+        epicsExit(1);
+    }
+    (void)iocsh(NULL);
+    epicsExit(0);
+    return 0;
+}

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * The drop-in under a stand-in for the CA server: this program creates, joins and accepts as rsrv does, from a thread
+ * called CAS-TCP, and looks at what it gets. One pool of two sets, 300 ms wait, opened after the first test.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <epicsAtomic.h>
+#include <epicsEvent.h>
+#include <epicsExit.h>
+#include <epicsThread.h>
+#include <epicsTime.h>
+#include <osiSock.h>
+
+#include <crew.h>
+#include <crewCas.h>
+#include <crewShell.h>
+
+#define WAIT_MS 300
+#define LONG_S 10.0
+
+static int passed;
+static int failed;
+static const char *current;
+static int currentFailed;
+
+#define CHECK(condition) check((condition), #condition, __LINE__)
+
+static void check(int right, const char *what, int line)
+{
+    if (!right && !currentFailed) {
+        printf("FAILED %s: %s:%d: %s\n", current, __FILE__, line, what);
+        currentFailed = 1;
+    }
+}
+
+static void test(const char *name, void (*body)(void))
+{
+    current = name;
+    currentFailed = 0;
+    body();
+    if (currentFailed) {
+        failed++;
+    } else {
+        printf("ok %s\n", name);
+        passed++;
+    }
+    (void)fflush(stdout);
+}
+
+/* ---- the stand-in ---- */
+
+/* One client of the stand-in: what rsrv keeps in struct client and struct event_user. */
+typedef struct client {
+    epicsEventId leave;     /* the client disconnects */
+    epicsEventId leaveEvent;
+    epicsEventId gone;
+    epicsThreadId event;
+    epicsThreadId thread;
+    unsigned seenPriority;
+    unsigned setPriority;   /* the client's job changes to it; 0: it does not */
+    int dies;               /* the client's job ends its thread */
+    int suspends;           /* the client's job suspends its thread, as cantProceed does */
+    char seenName[16];
+} client;
+
+static SOCKET listener;
+static unsigned short port;
+static int threadExits; /* functions run by epicsAtThreadExit */
+static int hookRuns;
+
+static void onThreadExit(void *argument)
+{
+    (void)argument;
+    (void)epicsAtomicIncrIntT(&threadExits);
+}
+
+static void onThreadStart(epicsThreadId id)
+{
+    char name[16];
+
+    epicsThreadGetName(id, name, sizeof name);
+    if (strcmp(name, "CAS-client") == 0) {
+        (void)epicsAtomicIncrIntT(&hookRuns);
+    }
+}
+
+static void eventTask(void *argument)
+{
+    client *own = argument;
+
+    (void)epicsEventWaitWithTimeout(own->leaveEvent, LONG_S);
+}
+
+static void clientTask(void *argument)
+{
+    client *own = argument;
+
+    own->seenPriority = epicsThreadGetPrioritySelf();
+    epicsThreadGetName(epicsThreadGetIdSelf(), own->seenName, sizeof own->seenName);
+    (void)epicsAtThreadExit(onThreadExit, NULL);
+    if (own->setPriority > 0) {
+        epicsThreadSetPriority(epicsThreadGetIdSelf(), own->setPriority);
+    }
+    (void)epicsEventWaitWithTimeout(own->leave, LONG_S);
+    (void)epicsEventTrigger(own->leaveEvent);
+    epicsThreadMustJoin(own->event);
+    (void)epicsEventTrigger(own->gone);
+    if (own->suspends) {
+        epicsThreadSuspendSelf();
+    }
+    if (own->dies) {
+        pthread_exit(NULL);
+    }
+}
+
+static void makeClient(client *own)
+{
+    memset(own, 0, sizeof *own);
+    own->leave = epicsEventMustCreate(epicsEventEmpty);
+    own->leaveEvent = epicsEventMustCreate(epicsEventEmpty);
+    own->gone = epicsEventMustCreate(epicsEventEmpty);
+}
+
+/* What the accepting thread is asked to do: it is the only one that may hold reservations. */
+enum { ACCEPT_ONLY, ACCEPT_AND_START, START };
+
+static struct {
+    epicsEventId go;
+    epicsEventId done;
+    int what;
+    client *who;
+    SOCKET accepted;
+} acceptor;
+
+static void startClient(client *own)
+{
+    epicsThreadOpts options = EPICS_THREAD_OPTS_INIT;
+
+    options.priority = 19;
+    options.joinable = 1;
+    own->event = epicsThreadCreateOpt("CAS-event", eventTask, own, &options);
+#ifdef CREW_WRAP
+    /* In this program only its own calls are wrapped, and epicsThreadCreate calls within libCom. */
+    options.priority = 20;
+    options.joinable = 0;
+    options.stackSize = epicsThreadStackBig;
+    own->thread = epicsThreadCreateOpt("CAS-client", clientTask, own, &options);
+#else
+    own->thread = epicsThreadCreate("CAS-client", 20, epicsThreadGetStackSize(epicsThreadStackBig), clientTask, own);
+#endif
+}
+
+static void acceptorTask(void *argument)
+{
+    (void)argument;
+    for (;;) {
+        struct sockaddr_in peer;
+        osiSocklen_t length = sizeof peer;
+
+        epicsEventMustWait(acceptor.go);
+        if (acceptor.what != START) {
+            acceptor.accepted = epicsSocketAccept(listener, (struct sockaddr *)&peer, &length);
+        }
+        if (acceptor.what != ACCEPT_ONLY) {
+            startClient(acceptor.who);
+        }
+        epicsEventMustTrigger(acceptor.done);
+    }
+}
+
+static void order(int what, client *who)
+{
+    acceptor.what = what;
+    acceptor.who = who;
+    epicsEventMustTrigger(acceptor.go);
+}
+
+static int carriedOut(double seconds)
+{
+    return epicsEventWaitWithTimeout(acceptor.done, seconds) == epicsEventOK;
+}
+
+static SOCKET connectOne(void)
+{
+    SOCKET made = epicsSocketCreate(AF_INET, SOCK_STREAM, 0);
+    struct sockaddr_in address;
+
+    memset(&address, 0, sizeof address);
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(port);
+    CHECK(connect(made, (struct sockaddr *)&address, sizeof address) == 0);
+    return made;
+}
+
+/* The connection has been closed by the server, within the time. */
+static int closedWithin(SOCKET connection, int seconds)
+{
+    struct timeval limit = {0, 0};
+    char byte;
+
+    limit.tv_sec = seconds;
+    (void)setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    return recv(connection, &byte, 1, 0) == 0;
+}
+
+static void serve(client *own)
+{
+    SOCKET connection;
+
+    makeClient(own);
+    connection = connectOne();
+    order(ACCEPT_AND_START, own);
+    CHECK(carriedOut(LONG_S));
+    epicsSocketDestroy(connection);
+    epicsSocketDestroy(acceptor.accepted);
+}
+
+static void dismiss(client *own)
+{
+    epicsEventMustTrigger(own->leave);
+    CHECK(epicsEventWaitWithTimeout(own->gone, LONG_S) == epicsEventOK);
+}
+
+static crew_usage usage(void)
+{
+    crew_usage figures = CREW_USAGE_INIT;
+    crew_pool pool;
+
+    CHECK(crewPoolFind("CAS", &pool) == CREW_OK && crew_pool_usage(pool, &figures) == CREW_OK);
+    return figures;
+}
+
+/* Waits, bounded, until so many sets are busy: a job's thread returns a moment after it has said that it is gone. */
+static int busyBecomes(uint32_t sets)
+{
+    const epicsUInt64 end = epicsMonotonicGet() + (epicsUInt64)(LONG_S * 1e9);
+
+    while (usage().busy != sets) {
+        if (epicsMonotonicGet() > end) {
+            return 0;
+        }
+        epicsThreadSleep(0.001);
+    }
+    return 1;
+}
+
+/* ---- tests ---- */
+
+static void beforeConfiguration(void)
+{
+    client one;
+
+    serve(&one);
+    CHECK(one.event != NULL && one.thread != NULL);
+    dismiss(&one);
+}
+
+static void setsAreReused(void)
+{
+    client one;
+    client two;
+
+    serve(&one);
+    CHECK(usage().busy == 1);
+    dismiss(&one);
+    CHECK(busyBecomes(0));
+    serve(&two);
+    CHECK(two.event == one.event && two.thread == one.thread);
+    dismiss(&two);
+    CHECK(busyBecomes(0));
+    CHECK(strcmp(two.seenName, "CAS-client") == 0);
+    CHECK(usage().threads_created == 2);
+}
+
+static void aMemberLooksLikeANewThread(void)
+{
+    const int exits = epicsAtomicGetIntT(&threadExits);
+    const int hooks = epicsAtomicGetIntT(&hookRuns);
+    client one;
+    client two;
+
+    makeClient(&one);
+    serve(&one);
+    one.setPriority = 40;
+    dismiss(&one);
+    CHECK(busyBecomes(0));
+    serve(&two);
+    dismiss(&two);
+    CHECK(busyBecomes(0));
+    CHECK(one.seenPriority == 20 && two.seenPriority == 20);
+    CHECK(epicsAtomicGetIntT(&threadExits) == exits + 2);
+    CHECK(epicsAtomicGetIntT(&hookRuns) == hooks + 2);
+}
+
+static void anUnusedReservationIsGivenBack(void)
+{
+    SOCKET first = connectOne();
+    SOCKET second = connectOne();
+
+    order(ACCEPT_ONLY, NULL);
+    CHECK(carriedOut(LONG_S));
+    epicsSocketDestroy(acceptor.accepted);
+    CHECK(usage().busy == 1);
+    order(ACCEPT_ONLY, NULL);
+    CHECK(carriedOut(LONG_S));
+    epicsSocketDestroy(acceptor.accepted);
+    CHECK(usage().busy == 1);
+    epicsSocketDestroy(first);
+    epicsSocketDestroy(second);
+}
+
+/* Begins with the reservation that the last test left. */
+static void aRefusedConnectionIsClosedAndTheNextAccepted(void)
+{
+    client one;
+    client two;
+    client three;
+    SOCKET refused;
+    SOCKET served;
+    const uint32_t before = usage().refused[CREW_REFUSED_AT_CAPACITY];
+
+    serve(&one);
+    serve(&two);
+    CHECK(usage().busy == 2);
+    makeClient(&three);
+    refused = connectOne();
+    order(ACCEPT_AND_START, &three);
+    CHECK(closedWithin(refused, 5));
+    CHECK(!carriedOut(0.0));
+    CHECK(usage().refused[CREW_REFUSED_AT_CAPACITY] == before + 1);
+    dismiss(&one);
+    served = connectOne();
+    CHECK(carriedOut(LONG_S));
+    dismiss(&two);
+    dismiss(&three);
+    CHECK(busyBecomes(0));
+    epicsSocketDestroy(refused);
+    epicsSocketDestroy(served);
+    epicsSocketDestroy(acceptor.accepted);
+}
+
+static void joinsThatAreNotTheServers(void)
+{
+    epicsThreadOpts options = EPICS_THREAD_OPTS_INIT;
+    epicsEventId leave = epicsEventMustCreate(epicsEventFull);
+    client one;
+    client stranger;
+    epicsThreadId other;
+
+    makeClient(&stranger);
+    stranger.leaveEvent = leave;
+    options.joinable = 1;
+    other = epicsThreadCreateOpt("other", eventTask, &stranger, &options);
+    epicsThreadMustJoin(other);
+    epicsThreadMustJoin(NULL);
+
+    serve(&one);
+    epicsThreadMustJoin(one.thread); /* a member that is nobody's to join: told, and not waited for */
+    dismiss(&one);
+    CHECK(busyBecomes(0));
+    epicsThreadMustJoin(one.event); /* idle */
+}
+
+static void aDeadMemberRetiresItsSet(void)
+{
+    const uint32_t made = usage().threads_created;
+    client one;
+    client two;
+
+    serve(&one);
+    one.dies = 1;
+    dismiss(&one);
+    CHECK(busyBecomes(0));
+    CHECK(usage().retirements == 1);
+    serve(&two);
+    dismiss(&two);
+    CHECK(busyBecomes(0));
+    CHECK(usage().threads_created >= made);
+    CHECK(usage().suspended == 0);
+}
+
+static void aSuspendedMemberRetiresItsSet(void)
+{
+    const uint32_t before = usage().retirements;
+    const epicsUInt64 end = epicsMonotonicGet() + (epicsUInt64)(LONG_S * 1e9);
+    client one;
+    client two;
+
+    serve(&one);
+    one.suspends = 1;
+    dismiss(&one);
+    while (usage().suspended == 0 && epicsMonotonicGet() < end) {
+        epicsThreadSleep(0.001);
+    }
+    CHECK(usage().suspended == 1);
+    CHECK(usage().retirements == before + 1);
+    serve(&two);
+    CHECK(two.thread != one.thread);
+    dismiss(&two);
+    epicsThreadResume(one.thread);
+    CHECK(busyBecomes(0));
+    CHECK(usage().suspended == 0);
+}
+
+int main(void)
+{
+    struct sockaddr_in address;
+    osiSocklen_t length = sizeof address;
+
+    (void)epicsThreadHookAdd(onThreadStart);
+    listener = epicsSocketCreate(AF_INET, SOCK_STREAM, 0);
+    memset(&address, 0, sizeof address);
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 5) != 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &length) != 0) {
+        printf("FAILED setup: no port on the loopback interface\n0 passed, 1 failed\n");
+        return 1;
+    }
+    port = ntohs(address.sin_port);
+    acceptor.go = epicsEventMustCreate(epicsEventEmpty);
+    acceptor.done = epicsEventMustCreate(epicsEventEmpty);
+    (void)epicsThreadMustCreate("CAS-TCP", 16, epicsThreadGetStackSize(epicsThreadStackMedium), acceptorTask, NULL);
+
+    test("before crewCasPool all is libCom's", beforeConfiguration);
+    current = "crewCasPool";
+    CHECK(crewCasPool(2, 0, WAIT_MS, 0) == 0);
+    CHECK(crewCasPool(2, 0, WAIT_MS, 0) != 0);
+    test("sequential clients reuse one set", setsAreReused);
+    test("to a job its member looks like a new thread", aMemberLooksLikeANewThread);
+    test("an unused reservation is given back", anUnusedReservationIsGivenBack);
+    test("a refused connection is closed and the next one accepted", aRefusedConnectionIsClosedAndTheNextAccepted);
+    test("joins that are not the server's", joinsThatAreNotTheServers);
+    test("a dead member retires its set", aDeadMemberRetiresItsSet);
+    test("a suspended member retires its set", aSuspendedMemberRetiresItsSet);
+
+    printf("%d passed, %d failed\n", passed, failed);
+    (void)fflush(stdout);
+    epicsExit(failed == 0 ? 0 : 1);
+    return 0;
+}
