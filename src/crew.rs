@@ -60,6 +60,18 @@ pub enum Budget<'a> {
     Text(&'a str),
 }
 
+impl fmt::Display for BootError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BootError::AlreadyBooted => f.write_str("booted already"),
+            BootError::Busy => f.write_str("another administrative call is under way"),
+            BootError::Objects(error) => write!(f, "the target made no event (error {error})"),
+        }
+    }
+}
+
+impl core::error::Error for BootError {}
+
 /// What [`Crew::boot`] needs.
 #[derive(Clone, Copy)]
 pub struct BootOptions<'a> {

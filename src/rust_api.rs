@@ -1,6 +1,46 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The Rust API: the same services with types. A [`Worker`] is consumed by [`Worker::run`], so a role
 //! cannot be booked twice by the same borrower; a worker that was not leased does not exist.
+//!
+//! ```
+//! use crew::{BootOptions, Budget, Crew, Outcome, Pool, PoolOptions, Role, shim};
+//!
+//! static CREW: Crew = Crew::new();
+//!
+//! CREW.boot(&BootOptions { port: &shim::PORT, budget: Budget::Mib(64) })?;
+//! let roles = [
+//!     Role { name: "reader", stack_bytes: 128 << 10, priority: 20 },
+//!     Role { name: "writer", stack_bytes: 64 << 10, priority: 18 },
+//! ];
+//! let options = PoolOptions { name: "stream", capacity: 8, ..PoolOptions::default() };
+//! let pool = Pool::open(&CREW, &roles, &options)?;
+//!
+//! let (lease, [reader, writer]) = pool.acquire(0)?;
+//! let job = reader.run("read", || 42)?;
+//! writer.run_detached("write", || println!("written"))?;
+//! let result = job.join(1000).expect("ends within a second");
+//! assert_eq!((result.outcome, result.value), (Outcome::Returned, 42));
+//! drop(lease); // the set is lent again once "write" has returned
+//! # pool.close(1000)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//! A role cannot be booked twice:
+//! ```compile_fail,E0382
+//! # fn f(pool: crew::Pool<1>) {
+//! let (_lease, [worker]) = pool.acquire(0).unwrap();
+//! let _first = worker.run("first", || 1);
+//! let _second = worker.run("second", || 2); // use of moved value
+//! # }
+//! ```
+//! A closure larger than its place in the worker's slot does not compile:
+//! ```compile_fail,E0080
+//! # fn f(pool: crew::Pool<1>) {
+//! let (_lease, [worker]) = pool.acquire(0).unwrap();
+//! let big = [0u64; 5];
+//! let _job = worker.run("big", move || big[0] as i32);
+//! # }
+//! # fn main() { f as fn(_); }
+//! ```
 
 use crate::crew::Crew;
 use crate::limits::LABEL_BYTES;

@@ -22,7 +22,10 @@ fn a_death_retires_the_set_and_gives_everything_back() {
     assert_eq!((usage.created, usage.idle, usage.retirements), (0, 0, 1));
     assert_eq!((sim.threads(), held(crew)), (0, 0), "bytes and thread handles are back");
     let said = sim.said(Severity::Major);
-    assert_eq!(said, ["pool test set 0: a member's thread ended; the set is retired with its 3 threads"]);
+    assert_eq!(
+        said,
+        ["pool test set 0: a member's thread ended; the set is retired with its 3 threads"]
+    );
 }
 
 #[test]

@@ -180,6 +180,7 @@ fn a_result_outlives_the_lease_and_the_worker_runs_on() {
     let (lease, [worker]) = pool.acquire(0).unwrap();
     worker.run_detached("fourth", || {}).unwrap();
     drop(lease);
+    sim.settle();
     assert_eq!(first.join(1000).unwrap().value, 1);
     assert_eq!(second.join(1000).unwrap().value, 2);
     let (_lease, [worker]) = pool.acquire(0).unwrap();
@@ -366,7 +367,8 @@ fn a_growth_refused_by_the_budget_first_retires_other_pools_idle_sets_above_thei
     let sim = Sim::with(|script| script.linger = 1);
     let crew = boot(sim, Budget::Mib(8));
     let role = [Role { name: "big", stack_bytes: 2 * MIB, priority: 0 }];
-    let rich = PoolOptions { name: "rich", capacity: 4, prestart: 4, keep: 2, ..Default::default() };
+    let rich =
+        PoolOptions { name: "rich", capacity: 4, prestart: 4, keep: 2, ..Default::default() };
     let rich = Pool::open(crew, &role, &rich).unwrap();
     let poor = PoolOptions { name: "poor", capacity: 4, ..PoolOptions::default() };
     let poor = Pool::open(crew, &role, &poor).unwrap();
@@ -391,7 +393,8 @@ fn a_pool_without_threads_admits_and_reserves() {
     drop(first);
     assert_eq!(held(crew), 3 * MIB, "the bytes go back with the lease");
     let _third = pool.acquire(0).unwrap();
-    assert_eq!((sim.script().spawned, sim.script().events), (0, crew::limits::MAX_WAITERS as u32));
+    let script = sim.script();
+    assert_eq!((script.spawned, script.events), (0, crew::limits::MAX_WAITERS as u32));
 }
 
 #[test]
@@ -446,7 +449,10 @@ fn after_the_seal_nothing_grows_and_nothing_opens() {
     let _leases = [pool.acquire(0).unwrap(), pool.acquire(0).unwrap()];
     assert_eq!(refusal(pool.acquire(0)), Refusal::Sealed);
     assert!(bare.acquire(0).is_ok(), "admission makes nothing");
-    assert_eq!(try_open::<1>(crew, PoolOptions { capacity: 1, ..Default::default() }).unwrap_err(), OpenError::Sealed);
+    assert_eq!(
+        try_open::<1>(crew, PoolOptions { capacity: 1, ..Default::default() }).unwrap_err(),
+        OpenError::Sealed
+    );
     assert_eq!(crew.seal().unwrap_err(), OpenError::Sealed);
     assert_eq!(sim.script().spawned, 2);
 }
@@ -461,7 +467,11 @@ fn closing_stops_and_joins_every_worker() {
     pool.close(1000).unwrap();
     assert_eq!((sim.threads(), held(crew)), (0, 0));
     assert_eq!(sim.script().reaped, 4);
-    assert_eq!(job.join(0).unwrap().value, 4, "a job that was accepted was run, and its result kept");
+    assert_eq!(
+        job.join(0).unwrap().value,
+        4,
+        "a job that was accepted was run, and its result kept"
+    );
     drop(lease);
     assert_eq!(pool.acquire(0).unwrap_err(), AcquireError::Stale);
     assert_eq!(pool.close(0), Err(CloseError::Stale));
@@ -528,7 +538,10 @@ fn bad_options_have_their_own_errors() {
     assert_eq!(error(role, PoolOptions { capacity: 0, ..good }), OpenError::BadCapacity);
     assert_eq!(error(role, PoolOptions { prestart: 3, ..good }), OpenError::BadCapacity);
     assert_eq!(error(role, PoolOptions { keep: 3, ..good }), OpenError::BadCapacity);
-    assert_eq!(error(role, PoolOptions { extra_bytes: usize::MAX / 2, ..good }), OpenError::BadBytes);
+    assert_eq!(
+        error(role, PoolOptions { extra_bytes: usize::MAX / 2, ..good }),
+        OpenError::BadBytes
+    );
     assert_eq!(Pool::open(crew, &[], &good).unwrap_err(), OpenError::BadRoster);
 }
 

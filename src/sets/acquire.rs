@@ -17,6 +17,8 @@ use core::sync::atomic::{
 
 /// How often a waiter looks whether a thread whose exit hook has run is gone for good, in ms.
 const REAP_POLL_MS: u32 = 2;
+/// How long a waiter whose growth was refused leaves the target alone, in ms.
+const ASK_AGAIN_MS: u32 = 10;
 
 /// Why there is no lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -132,6 +134,9 @@ impl Crew {
         } else {
             Err(Refusal::AtCapacity { capacity: pool.capacity() as u32 })
         };
+        if first.is_err_and(|refusal| refusal.comes_from_growth()) {
+            self.pass_on(p, pool); // somebody may have found no slot while we had it
+        }
         match first {
             Err(refusal) if timeout_ms > 0 && refusal.may_pass() => {
                 let bound = MAX_WAITERS as u32;
@@ -140,13 +145,17 @@ impl Crew {
                 let deadline = port.clock_ms() + u64::from(timeout_ms);
                 let result = self.wait_for_set(p, pool, peer, &seat, deadline, refusal);
                 drop(seat);
-                // Whatever this seat was nudged for and did not use is the next one's.
-                if pool.waiting.load(SeqCst) > 0 {
-                    self.waiters.nudge_oldest(port, p);
-                }
+                self.pass_on(p, pool);
                 result
             }
             first => first,
+        }
+    }
+
+    /// What the caller was nudged for, or had for a moment, and did not use is the next waiter's.
+    fn pass_on(&'static self, p: usize, pool: &'static PoolSlot) {
+        if pool.waiting.load(SeqCst) > 0 {
+            self.waiters.nudge_oldest(self.booted_port(), p);
         }
     }
 
@@ -163,12 +172,9 @@ impl Crew {
         let mut want = Want::for_refusal(&refusal);
         let mut _queue = Queue::join(pool, want);
         loop {
-            // Arm, then look: whoever puts a set back puts first and looks for waiters then, so one
-            // of the two sees the other.
-            seat.arm(p, want);
-            if want == Want::Set {
-                self.hand_out_idle(p, pool);
-            }
+            self.arm(seat, p, pool, want);
+            let mut wake = Wake::TimedOut;
+            let mut pause_ms = u32::MAX;
             if want == Want::Peer || seat.is_oldest(&self.waiters, p) {
                 match self.take(p, pool, peer) {
                     Ok(set) => {
@@ -179,12 +185,22 @@ impl Crew {
                     }
                     Err(now) => refusal = now,
                 }
+                if refusal.comes_from_growth() {
+                    // What the attempt took and gave back nudged this very seat: forget that. The
+                    // target tells nobody when it has more, so it is asked again after a pause.
+                    pause_ms = ASK_AGAIN_MS;
+                    wake = seat.forget_nudge(port);
+                    if !matches!(wake, Wake::Granted(_)) {
+                        self.arm(seat, p, pool, want);
+                    }
+                }
             }
             let same_queue = want == Want::for_refusal(&refusal);
-            let wake = if same_queue && refusal.may_pass() {
-                self.sleep(seat, deadline)
-            } else {
-                seat.disarm()
+            let over = !refusal.may_pass() || port.clock_ms() >= deadline;
+            let wake = match wake {
+                Wake::Granted(_) => wake,
+                _ if same_queue && !over => self.sleep(seat, deadline, pause_ms),
+                _ => seat.disarm(),
             };
             if let Wake::Granted(set) = wake {
                 match self.admit_and_lease(p, pool, set, peer) {
@@ -192,9 +208,8 @@ impl Crew {
                     Some(Err(now)) => refusal = now,
                     None => {} // it was retired on its way to us
                 }
-            }
-            if !refusal.may_pass() || port.clock_ms() >= deadline {
-                return Err(refusal);
+            } else if over {
+                return Err(refusal); // the last look came after the last wait
             }
             if want != Want::for_refusal(&refusal) {
                 want = Want::for_refusal(&refusal);
@@ -203,11 +218,22 @@ impl Crew {
         }
     }
 
-    /// Waits in an armed seat until something comes, the deadline, or the next look at a thread that
-    /// is about to be gone.
-    fn sleep(&'static self, seat: &Seat, deadline: u64) -> Wake {
+    /// Arms the seat, then looks: whoever puts a set back puts first and looks for waiters then, so
+    /// one of the two sees the other.
+    fn arm(&'static self, seat: &Seat, p: usize, pool: &'static PoolSlot, want: Want) {
+        seat.arm(p, want);
+        if want == Want::Set
+            && let Some(slot) = pool.idle.claim_lowest(pool.capacity())
+        {
+            self.offer(p, pool, pool.first_set() + slot);
+        }
+    }
+
+    /// Waits in an armed seat until something comes, the pause or the time is over, or a thread that
+    /// is about to be gone should be looked at again.
+    fn sleep(&'static self, seat: &Seat, deadline: u64, pause_ms: u32) -> Wake {
         let port = self.booted_port();
-        let left = deadline.saturating_sub(port.clock_ms()).min(u64::from(u32::MAX)) as u32;
+        let left = deadline.saturating_sub(port.clock_ms()).min(u64::from(pause_ms)) as u32;
         let bound = if self.exited.load(Acquire) > 0 { left.min(REAP_POLL_MS) } else { left };
         seat.wait(port, bound)
     }
@@ -344,22 +370,15 @@ impl Crew {
                 return;
             }
             pool.idle.put(s - pool.first_set());
-            // A waiter may have armed itself between the two: it looked at the bitmap before our
-            // put, or we see it now. One that is only about to arm looks for itself.
-            if pool.waiting.load(SeqCst) == 0 || !self.waiters.any(p) {
+            // The next in line may have armed itself between the two: it looked at the bitmap before
+            // our put, or we see it now. One that is only about to arm looks after that.
+            if pool.waiting.load(SeqCst) == 0 || !self.waiters.can_give(p) {
                 return;
             }
             match pool.idle.claim_lowest(pool.capacity()) {
                 Some(slot) => s = pool.first_set() + slot,
                 None => return,
             }
-        }
-    }
-
-    /// Hands an idle set to the longest waiter, if there are both.
-    fn hand_out_idle(&'static self, p: usize, pool: &'static PoolSlot) {
-        if let Some(slot) = pool.idle.claim_lowest(pool.capacity()) {
-            self.offer(p, pool, pool.first_set() + slot);
         }
     }
 

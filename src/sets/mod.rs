@@ -217,6 +217,18 @@ impl Refusal {
         }
     }
 
+    /// Whether a growth was begun, refused, and undone.
+    pub(crate) const fn comes_from_growth(&self) -> bool {
+        matches!(
+            self,
+            Refusal::OutOfReservation(_)
+                | Refusal::SpawnFailed { .. }
+                | Refusal::ObjectsExhausted { .. }
+                | Refusal::TargetMemory { .. }
+                | Refusal::Sealed
+        )
+    }
+
     /// Whether what refused may come free while the caller waits.
     pub(crate) const fn may_pass(&self) -> bool {
         !matches!(self, Refusal::ShuttingDown | Refusal::TooManyWaiters { .. })

@@ -32,6 +32,7 @@ const WAITING: u32 = 2;
 const NUDGED: u32 = 3;
 const GRANTED: u32 = 4;
 const STATE: u32 = 0xf;
+const ADDRESS: u32 = 0xfff0;
 /// The address of a seat that waits for nothing yet: no pool has this number.
 const NOWHERE: u32 = 0xff00;
 
@@ -100,33 +101,44 @@ impl Waiters {
         Some(Seat { entry })
     }
 
-    /// The seat that has waited longest for a set of `pool`.
-    fn oldest(&self, pool: usize) -> Option<&Entry> {
-        let wanted = address(pool, Want::Set) | WAITING;
-        let mut oldest: Option<&Entry> = None;
-        // SeqCst: pairs with arm(), see Bitmap::claim_in.
-        for entry in self.entries.iter().filter(|e| e.word.load(SeqCst) == wanted) {
+    /// The seat that has waited longest for a set of `pool` and has not been given one, and its word.
+    fn oldest(&self, pool: usize) -> Option<(&Entry, u32)> {
+        let queue = address(pool, Want::Set);
+        let mut oldest: Option<(&Entry, u32)> = None;
+        for entry in &self.entries {
+            // SeqCst: pairs with arm(), see Bitmap::claim_in.
+            let word = entry.word.load(SeqCst);
+            if matches!(word & STATE, FREE | GRANTED) || word & ADDRESS != queue {
+                continue;
+            }
             let ticket = entry.ticket.load(Relaxed);
             // Tickets wrap; their distance does not, with so few seats.
-            if oldest.is_none_or(|o| ticket.wrapping_sub(o.ticket.load(Relaxed)) as i32 <= 0) {
-                oldest = Some(entry);
+            let is_older = |(other, _): (&Entry, u32)| {
+                ticket.wrapping_sub(other.ticket.load(Relaxed)) as i32 <= 0
+            };
+            if oldest.is_none_or(is_older) {
+                oldest = Some((entry, word));
             }
         }
         oldest
     }
 
-    /// Whether anyone who could be given a set of `pool` waits.
-    pub(crate) fn any(&self, pool: usize) -> bool {
-        self.oldest(pool).is_some()
+    /// Whether the next in line of `pool` can be given a set right now.
+    pub(crate) fn can_give(&self, pool: usize) -> bool {
+        self.oldest(pool).is_some_and(|(_, word)| word & STATE == WAITING)
     }
 
-    /// Hands `set` to the seat that has waited longest for `pool`. False: nobody waits.
+    /// Hands `set` to the seat that has waited longest for `pool`. False: nobody waits, or the next
+    /// in line is looking around just now and will find the set in the bitmap; nobody overtakes it.
     pub(crate) fn give(&'static self, port: &dyn Port, pool: usize, set: usize) -> bool {
-        let wanted = address(pool, Want::Set) | WAITING;
-        while let Some(entry) = self.oldest(pool) {
+        let queue = address(pool, Want::Set);
+        let granted = (set as u32) << 16 | queue | GRANTED;
+        while let Some((entry, word)) = self.oldest(pool) {
+            if word & STATE != WAITING {
+                return false;
+            }
             // Fails only when this waiter left, was nudged, or another giver served it.
-            let granted = (set as u32) << 16 | address(pool, Want::Set) | GRANTED;
-            if entry.word.compare_exchange(wanted, granted, AcqRel, Relaxed).is_ok() {
+            if entry.word.compare_exchange(queue | WAITING, granted, AcqRel, Relaxed).is_ok() {
                 port.event_post(&entry.event);
                 return true;
             }
@@ -148,17 +160,13 @@ impl Waiters {
         }
     }
 
-    /// Asks the seat that has waited longest for a set of `pool` to look again.
+    /// Asks the seat that has waited longest for a set of `pool` to look again, unless it does.
     pub(crate) fn nudge_oldest(&'static self, port: &dyn Port, pool: usize) {
-        let wanted = address(pool, Want::Set) | WAITING;
-        while let Some(entry) = self.oldest(pool) {
-            if entry
-                .word
-                .compare_exchange(wanted, address(pool, Want::Set) | NUDGED, SeqCst, Relaxed)
-                .is_ok()
-            {
+        let queue = address(pool, Want::Set);
+        if let Some((entry, _)) = self.oldest(pool) {
+            let armed = queue | WAITING;
+            if entry.word.compare_exchange(armed, queue | NUDGED, SeqCst, Relaxed).is_ok() {
                 port.event_post(&entry.event);
-                return;
             }
         }
     }
@@ -182,7 +190,7 @@ impl Seat {
         let queue = address(pool, Want::Set);
         waiters.entries.iter().all(|entry| {
             let word = entry.word.load(SeqCst);
-            let queued = word & STATE != FREE && word & 0xfff0 == queue;
+            let queued = word & STATE != FREE && word & ADDRESS == queue;
             !queued || own.wrapping_sub(entry.ticket.load(Relaxed)) as i32 <= 0
         })
     }
@@ -191,13 +199,20 @@ impl Seat {
     pub(crate) fn disarm(&self) -> Wake {
         // The owner alone writes the address, so this keeps the place in the queue. Whatever the
         // word was, from here on it is ours alone: the swap is the one winner.
-        let place = self.entry.word.load(Relaxed) & 0xfff0;
+        let place = self.entry.word.load(Relaxed) & ADDRESS;
         let word = self.entry.word.swap(place | HELD, AcqRel);
         match word & STATE {
             GRANTED => Wake::Granted((word >> 16) as usize),
             NUDGED => Wake::Nudged,
             _ => Wake::TimedOut,
         }
+    }
+
+    /// Disarms, and forgets a nudge together with the post that told of it.
+    pub(crate) fn forget_nudge(&self, port: &dyn Port) -> Wake {
+        let wake = self.disarm();
+        port.event_wait(&self.entry.event, 0);
+        wake
     }
 
     /// Waits until something comes or `timeout_ms` is over, and disarms. A wake-up meant for an

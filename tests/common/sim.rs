@@ -118,9 +118,9 @@ impl Sim {
     pub fn kill(&self, name: &str) {
         let (id, member) = {
             let threads = self.threads.lock().unwrap();
-            let found = threads.iter().find(|(_, t)| {
-                t.name == name && !matches!(t.state, State::Ended | State::Running)
-            });
+            let found = threads
+                .iter()
+                .find(|(_, t)| t.name == name && !matches!(t.state, State::Ended | State::Running));
             let (id, thread) = found.expect("a live thread of that name");
             (*id, thread.member)
         };
