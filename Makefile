@@ -22,7 +22,7 @@ test:
 
 CC ?= cc
 CXX ?= c++
-AR ?= ar
+OBJCOPY ?= objcopy
 CARGO ?= cargo
 BUILD := build
 C_WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
@@ -40,8 +40,9 @@ $(BUILD)/lib/libcrew_archive.a:
 	@cmp -s target/release/libcrew_archive.a $@ || cp target/release/libcrew_archive.a $@
 
 $(BUILD)/libcrew.a: $(BUILD)/lib/libcrew_archive.a $(C_OBJECTS)
-	@cp $(BUILD)/lib/libcrew_archive.a $@.new
-	$(AR) rs $@.new $(C_OBJECTS) 2>/dev/null
+	@# The compiler's own library comes with bitcode, which other linkers' plugins complain about.
+	@$(OBJCOPY) --remove-section .llvmbc --remove-section .llvmcmd $(BUILD)/lib/libcrew_archive.a $@.new
+	$(AR) rs $@.new $(C_OBJECTS) >/dev/null 2>&1
 	@mv $@.new $@
 
 $(BUILD)/lib/%.o: csrc/%.c $(wildcard csrc/*.h) include/crew.h

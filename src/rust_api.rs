@@ -82,7 +82,7 @@ impl<const N: usize> Pool<N> {
     /// Any thread. Leasing an idle set allocates nothing; making one may.
     ///
     /// # Errors
-    /// See [`Refusal`]. [`AcquireError::Stale`] once the pool is closed.
+    /// See [`crate::Refusal`]. [`AcquireError::Stale`] once the pool is closed.
     pub fn acquire(&self, timeout_ms: u32) -> Result<(Lease, [Worker; N]), AcquireError> {
         self.lend(None, timeout_ms)
     }
@@ -90,7 +90,7 @@ impl<const N: usize> Pool<N> {
     /// As [`Self::acquire`], for a peer: no peer has more sets than the pool's `per_peer`.
     ///
     /// # Errors
-    /// As [`Self::acquire`], and [`Refusal::PeerLimit`].
+    /// As [`Self::acquire`], and [`crate::Refusal::PeerLimit`].
     pub fn acquire_for(
         &self,
         peer: NonZeroU64,
@@ -179,7 +179,7 @@ pub type NotStarted = RunError;
 impl Worker {
     /// Runs `job` on the worker's thread. Allocates nothing: the closure is kept in the worker's
     /// slot; one of more than four words, or of stricter alignment than a word, does not compile.
-    /// A panic is caught (with the `std` feature) and told by [`Job::join`] as [`Outcome::Failed`].
+    /// A panic is caught (with the `std` feature) and told by [`Job::join`] as [`crate::Outcome::Failed`].
     /// `label` names the job in reports and logs; what is too long of it is cut.
     ///
     /// # Errors

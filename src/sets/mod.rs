@@ -28,7 +28,7 @@
 //!    puts the set back, exactly once.
 //! 8. `free`: the last thread was reaped; the slot returns.
 //!
-//! All of it is one word per set ([`slot::Set`]), so each edge has one winner (P5).
+//! All of it is one word per set (`slot::Set`), so each edge has one winner (P5).
 //!
 //! # The life of a worker
 //! ```text

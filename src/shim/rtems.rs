@@ -7,7 +7,7 @@
 /// everything; charging VxWorks' figure there would cost three quarters of the capacity.
 pub const THREAD_OVERHEAD_BYTES: usize = 0;
 
-/// The words for what [`memory_has`] asked.
+/// The words for what `memory_has` asked.
 pub const MEMORY_BASIS: &str = "has less than that free in the heap its thread stacks come from";
 
 #[cfg(target_os = "rtems")]

@@ -7,7 +7,7 @@
 /// allocator's: C threads there cost exactly their stack.
 pub const THREAD_OVERHEAD_BYTES: usize = 1 << 20;
 
-/// The words for what [`memory_has`] asked.
+/// The words for what `memory_has` asked.
 pub const MEMORY_BASIS: &str = "has no unused address range of that size left";
 
 #[cfg(target_os = "vxworks")]

@@ -1,13 +1,20 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Installs what the demonstration IOC needs: compilers (as root, from the Debian-like distribution, if they are
-# missing) and build/venv with EPICS base and a CA client from the Python registry.
+# Installs what the build and the demonstration IOC need: compilers (as root, from the Debian-like distribution, if they
+# are missing) and build/venv with EPICS base and a CA client from the Python registry. With --test also what only the
+# checks need.
 # Cost: nothing when all is there; about a minute on a fresh machine. Needs the network only then.
 # Prints the EPICS directory as its last line.
 set -eu
 cd "$(dirname "$0")/.."
 
-say() { echo "setup-ioc: $*" >&2; }
+case "${1:-}" in
+"") for_test= ;;
+--test) for_test=yes ;;
+*) echo "usage: ci/setup.sh [--test]" >&2; exit 2 ;;
+esac
+
+say() { echo "setup: $*" >&2; }
 die() { say "$*"; exit 1; }
 have() { command -v "$1" >/dev/null 2>&1; }
 
@@ -22,22 +29,28 @@ else
     missing="$missing python3-venv"
 fi
 have gcc && echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 || missing="$missing libc6-dev"
+if [ -n "$for_test" ]; then
+    have valgrind || missing="$missing valgrind libc6-dbg"
+fi
 rust=
-have cargo || rust=yes
+have cargo || rust="cargo rustc"
+if [ -n "$for_test" ]; then
+    have cargo-fmt || rust="$rust rustfmt"
+    have cargo-clippy || rust="$rust rust-clippy"
+fi
 
 if [ -n "$missing$rust" ]; then
-    [ "$(id -u)" = 0 ] || die "missing:$missing${rust:+ cargo rustc}. Install them, or run this as root"
-    have apt-get || die "missing:$missing${rust:+ cargo rustc}, and there is no apt-get here: install them"
+    [ "$(id -u)" = 0 ] || die "missing:$missing $rust. Install them, or run this as root"
+    have apt-get || die "missing:$missing $rust, and there is no apt-get here: install them"
     export DEBIAN_FRONTEND=noninteractive
     say "apt-get update"
     apt-get update -qq || die "apt-get update failed: is the network there?"
     if [ -n "$rust" ]; then
         # Debian 12 keeps its current compiler under names of its own; newer releases do not.
         if apt-cache show rustc-web >/dev/null 2>&1; then
-            missing="$missing rustc-web cargo-web"
-        else
-            missing="$missing rustc cargo"
+            rust=$(echo "$rust" | sed 's/rust-clippy/rust-web-clippy/; s/\<\(cargo\|rustc\|rustfmt\)\>/\1-web/g')
         fi
+        missing="$missing $rust"
     fi
     say "installing$missing"
     # shellcheck disable=SC2086

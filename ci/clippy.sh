@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Lints, each a failure, for every combination of features. A minute.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+cargo clippy --quiet --locked --package crew --all-targets -- -D warnings
+cargo clippy --quiet --locked --package crew-archive -- -D warnings
+cargo clippy --quiet --locked --no-default-features --lib -- -D warnings
+cargo clippy --quiet --locked --no-default-features --features defmt --lib -- -D warnings
+cargo clippy --quiet --locked --features defmt --lib -- -D warnings

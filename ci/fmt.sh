@@ -1,0 +1,6 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Rust code is formatted as rustfmt.toml says. Seconds.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+exec cargo fmt --all --check
