@@ -917,10 +917,8 @@ static void seal_ends_growth(void)
     (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
 }
 
-static int run_suite(const crew_port *boot_with, const crew_port *means_of_tests, crew_sink print, void *context)
+static int run_suite(crew_sink print, void *context)
 {
-    booted_with = boot_with;
-    means = own;
     check.print = print;
     check.context = context;
     RUN(boots_once);
@@ -958,10 +956,14 @@ static int run_suite(const crew_port *boot_with, const crew_port *means_of_tests
 
 int crew_conformance(const crew_port *port, crew_sink print, void *context)
 {
-    return run_suite(port, port, print, context);
+    booted_with = port;
+    means = port;
+    return run_suite(print, context);
 }
 
-int crew_conformance_built_in(const crew_port *means_of_tests, crew_sink print, void *context)
+int crew_conformance_built_in(const crew_port *of_tests, crew_sink print, void *context)
 {
-    return run_suite(NULL, own, print, context);
+    booted_with = NULL;
+    means = of_tests;
+    return run_suite(print, context);
 }

@@ -20,12 +20,12 @@ extern "C" {
 int crew_conformance(const crew_port *port, crew_sink print, void *context);
 
 /*
- * The same for the port that the library was built with: Crew boots with no port given. `means` is what the suite's own
- * jobs wait, wake and read the time with, on threads of that port: its events, its clock (no coarser than a
+ * The same for the port that the library was built with: Crew boots with no port given. `of_tests` is what the suite's
+ * own jobs wait, wake and read the time with, on threads of that port: its events, its clock (no coarser than a
  * millisecond), its context, and thread_overhead_bytes, which must be what the built-in port charges. Only the test of
  * the port's own events is left out, since nobody can reach them.
  */
-int crew_conformance_built_in(const crew_port *means, crew_sink print, void *context);
+int crew_conformance_built_in(const crew_port *of_tests, crew_sink print, void *context);
 
 #ifdef __cplusplus
 }
