@@ -167,10 +167,35 @@ static void thread_main(void)
     end_thread();
 }
 
+static sim_thread *free_thread(void)
+{
+    size_t i;
+
+    for (i = 1; i <= PORT_SIM_THREADS; i++) {
+        if (threads[i].state == SIM_FREE) {
+            return &threads[i];
+        }
+    }
+    return NULL;
+}
+
+/* 0, or the error number. */
+static int give_stack(sim_thread *thread)
+{
+    if (getcontext(&thread->context) != 0) {
+        return errno;
+    }
+    thread->context.uc_stack.ss_sp = stacks[thread - &threads[1]];
+    thread->context.uc_stack.ss_size = PORT_SIM_STACK_BYTES;
+    thread->context.uc_link = NULL;
+    makecontext(&thread->context, thread_main, 0);
+    return 0;
+}
+
 static int32_t thread_create(void *context, const crew_thread_spec *spec, size_t *thread)
 {
-    size_t number = 1;
-    sim_thread *made;
+    sim_thread *made = free_thread();
+    int error;
 
     (void)context;
     if (due(&thread_fault)) {
@@ -179,23 +204,16 @@ static int32_t thread_create(void *context, const crew_thread_spec *spec, size_t
     if (spec->stack_bytes > PORT_SIM_STACK_BYTES) {
         return EINVAL;
     }
-    while (number <= PORT_SIM_THREADS && threads[number].state != SIM_FREE) {
-        number++;
-    }
-    if (number > PORT_SIM_THREADS) {
+    if (made == NULL) {
         return EAGAIN;
     }
-    made = &threads[number];
-    if (getcontext(&made->context) != 0) {
-        return errno;
+    error = give_stack(made);
+    if (error != 0) {
+        return error;
     }
-    made->context.uc_stack.ss_sp = stacks[number - 1u];
-    made->context.uc_stack.ss_size = PORT_SIM_STACK_BYTES;
-    made->context.uc_link = NULL;
-    makecontext(&made->context, thread_main, 0);
     made->worker = spec->worker;
     made->state = SIM_READY;
-    *thread = number;
+    *thread = (size_t)(made - threads);
     return 0;
 }
 
