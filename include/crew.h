@@ -321,8 +321,9 @@ typedef struct crew_boot_options {
     uint32_t size;
     // The budget asked for in MiB; 0: the target's default (none on a host, 160 MiB elsewhere).
     uint32_t budget_mib;
-    // NULL, or an operator's text instead of budget_mib. What is no positive whole number is ignored
-    // with a log line, and the default stands.
+    // NULL, or an operator's text instead of budget_mib (on hosts by convention the environment
+    // variable CREW_BUDGET_MIB). What is no positive whole number is ignored with a log line, and
+    // the default stands.
     const char *budget_text;
     // Where threads, events and answers come from. Must live as long as the process. NULL: the port
     // that this library was built with (its `std` feature), else CREW_BAD_PORT.
@@ -614,8 +615,10 @@ int32_t crew_acquire_peer(struct crew_pool pool,
 // Gives the set back. It is lent again when all its jobs have returned; release does not wait for
 // them. Exactly one release of a lease succeeds.
 //
-// CREW_STALE (released before), CREW_RETIRED (the set died; its slot is back already),
-// CREW_BAD_HANDLE.
+// A set that died under the lease and has not been taken apart yet is released like any other; once
+// it has been, the answer is CREW_RETIRED: its slot is back already, and nothing is left to give.
+//
+// CREW_STALE (released before), CREW_RETIRED, CREW_BAD_HANDLE.
 int32_t crew_release(struct crew_lease lease);
 
 // The port's number of the thread of a member (what its thread_create stored): an epicsThreadId
@@ -828,8 +831,10 @@ int32_t crew_acquire_peer(struct crew_pool pool,
 // Gives the set back. It is lent again when all its jobs have returned; release does not wait for
 // them. Exactly one release of a lease succeeds.
 //
-// CREW_STALE (released before), CREW_RETIRED (the set died; its slot is back already),
-// CREW_BAD_HANDLE.
+// A set that died under the lease and has not been taken apart yet is released like any other; once
+// it has been, the answer is CREW_RETIRED: its slot is back already, and nothing is left to give.
+//
+// CREW_STALE (released before), CREW_RETIRED, CREW_BAD_HANDLE.
 int32_t crew_release(struct crew_lease lease);
 
 // The port's number of the thread of a member (what its thread_create stored): an epicsThreadId

@@ -7,7 +7,7 @@ mod common;
 use common::sim::{Sim, die_in_job};
 use common::{KIB, boot, held, open, open_with};
 use crew::port::Severity;
-use crew::{Budget, Outcome, PoolOptions, RunError};
+use crew::{AcquireError, Budget, Outcome, PoolOptions, Refusal, RunError};
 use std::sync::Arc;
 
 #[test]
@@ -152,12 +152,38 @@ fn a_dead_threads_bytes_stay_held_until_it_is_gone() {
 
 #[test]
 fn a_worker_that_dies_before_its_set_is_published_leaves_no_ghost() {
+    let sim = Sim::with(|script| script.linger = 1);
+    let crew = boot(sim, Budget::Default);
+    let pool = open::<2>(crew, 1);
+    let (lease, _) = pool.acquire(0).unwrap();
+    drop(lease);
+    pool.trim(0).unwrap();
+    sim.script().kill_at_next_spawn = Some("test.0-a".to_owned());
+    let refused = pool.acquire(0).unwrap_err();
+    assert_eq!(refused, AcquireError::Refused(Refusal::SpawnFailed { os_error: 0, role: 0 }));
+    let usage = pool.usage().unwrap();
+    assert_eq!((usage.created, usage.idle, held(crew), sim.threads()), (0, 0, 0, 0));
+    let (_lease, [_, b]) = pool.acquire(0).expect("no dead set is leased");
+    assert_eq!(b.run("job", || 1).unwrap().join(100).unwrap().outcome, Outcome::Returned);
+}
+
+#[test]
+fn a_new_set_does_not_take_the_names_of_threads_that_still_exist() {
+    let sim = Sim::with(|script| script.linger = 5);
+    let pool = open::<1>(boot(sim, Budget::Default), 2);
+    drop(pool.acquire(0).unwrap());
+    sim.kill("test.0-a");
+    let _lease = pool.acquire(0).unwrap();
+    let names: Vec<String> = sim.specs().into_iter().map(|(name, ..)| name).collect();
+    assert_eq!(names, ["test.0-a", "test.1-a"]);
+}
+
+#[test]
+fn a_set_that_dies_while_it_is_idle_is_never_leased() {
     let sim = Sim::new();
     let crew = boot(sim, Budget::Default);
     let pool = open::<1>(crew, 1);
-    let (lease, [worker]) = pool.acquire(0).unwrap();
-    drop((lease, worker));
-    // An idle set whose only thread dies while it lies in the idle table is never leased.
+    drop(pool.acquire(0).unwrap());
     sim.kill("test.0-a");
     let (_lease, [worker]) = pool.acquire(0).unwrap();
     assert_eq!(worker.run("job", || 1).unwrap().join(100).unwrap().outcome, Outcome::Returned);

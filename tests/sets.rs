@@ -579,6 +579,17 @@ fn boot_asks_and_tells_once() {
 }
 
 #[test]
+fn an_operator_who_types_the_default_is_told_what_the_default_is_not() {
+    let boot = |budget| {
+        let sim = Sim::with(|script| script.target = Some(Target::VxWorks));
+        boot(sim, budget);
+        sim.said(Severity::Minor).len()
+    };
+    assert_eq!(boot(Budget::Default), 0);
+    assert_eq!(boot(Budget::Mib(160)), 1, "nothing there can confirm what was chosen");
+}
+
+#[test]
 fn a_budget_text_that_is_no_number_is_ignored_with_a_line() {
     let sim = Sim::new();
     let crew = boot(sim, Budget::Text("lots"));

@@ -19,8 +19,9 @@ pub struct crew_boot_options {
     pub size: u32,
     /// The budget asked for in MiB; 0: the target's default (none on a host, 160 MiB elsewhere).
     pub budget_mib: u32,
-    /// NULL, or an operator's text instead of budget_mib. What is no positive whole number is ignored
-    /// with a log line, and the default stands.
+    /// NULL, or an operator's text instead of budget_mib (on hosts by convention the environment
+    /// variable CREW_BUDGET_MIB). What is no positive whole number is ignored with a log line, and
+    /// the default stands.
     pub budget_text: *const c_char,
     /// Where threads, events and answers come from. Must live as long as the process. NULL: the port
     /// that this library was built with (its `std` feature), else CREW_BAD_PORT.

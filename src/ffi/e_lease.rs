@@ -171,8 +171,10 @@ unsafe fn acquire(
 /// Gives the set back. It is lent again when all its jobs have returned; release does not wait for
 /// them. Exactly one release of a lease succeeds.
 ///
-/// CREW_STALE (released before), CREW_RETIRED (the set died; its slot is back already),
-/// CREW_BAD_HANDLE.
+/// A set that died under the lease and has not been taken apart yet is released like any other; once
+/// it has been, the answer is CREW_RETIRED: its slot is back already, and nothing is left to give.
+///
+/// CREW_STALE (released before), CREW_RETIRED, CREW_BAD_HANDLE.
 #[unsafe(no_mangle)]
 pub extern "C" fn crew_release(lease: crew_lease) -> i32 {
     status(CREW.release(Handle::from_bits(lease.bits)).map_err(of_run))

@@ -34,12 +34,28 @@ pub const fn thread_overhead_bytes(target: Target) -> usize {
     }
 }
 
-/// The std port of the system that this was built for.
-pub static PORT: StdPort = StdPort;
+/// The std port of the system that this was built for, with that system's measured overhead.
+pub static PORT: StdPort = StdPort::with_overhead(thread_overhead_bytes(system::TARGET));
+
+/// The operator's budget on a host, for [`crate::Budget::Text`]: the environment variable
+/// `CREW_BUDGET_MIB`.
+pub fn budget_from_environment() -> Option<String> {
+    std::env::var("CREW_BUDGET_MIB").ok()
+}
 
 /// See [`PORT`].
 #[derive(Debug)]
-pub struct StdPort;
+pub struct StdPort {
+    thread_overhead_bytes: usize,
+}
+
+impl StdPort {
+    /// A std port that charges each thread `thread_overhead_bytes` beyond its stack, for a system
+    /// where the measured figure of [`PORT`] does not hold.
+    pub const fn with_overhead(thread_overhead_bytes: usize) -> Self {
+        Self { thread_overhead_bytes }
+    }
+}
 
 impl Port for StdPort {
     fn target(&self) -> Target {
@@ -47,7 +63,7 @@ impl Port for StdPort {
     }
 
     fn thread_overhead_bytes(&self) -> usize {
-        thread_overhead_bytes(system::TARGET)
+        self.thread_overhead_bytes
     }
 
     fn thread_create(&self, spec: &ThreadSpec<'_>) -> Result<usize, i32> {
@@ -128,7 +144,7 @@ fn work(member: Member) {
                 member.done(Outcome::Returned, value);
             }
             Next::Wait { event, timeout_ms } => {
-                PORT.event_wait(event, timeout_ms);
+                system::event_wait(event, timeout_ms);
             }
             Next::Stop => return,
         }

@@ -45,6 +45,8 @@ pub struct Script {
     pub spawns_before_failure: Option<u32>,
     /// Event creations that succeed from now on; then all fail.
     pub events_left: Option<u32>,
+    /// While the next thread is made, the one of this name dies.
+    pub kill_at_next_spawn: Option<String>,
     /// How long each ended thread takes to be gone.
     pub linger: u32,
     pub log: Vec<(Severity, String)>,
@@ -210,7 +212,12 @@ impl Port for Sim {
             lingers: script.linger,
             suspended: false,
         };
+        let victim = script.kill_at_next_spawn.take();
+        drop(script);
         self.threads.lock().unwrap().insert(id, thread);
+        if let Some(name) = victim {
+            self.kill(&name);
+        }
         Ok(id)
     }
 
