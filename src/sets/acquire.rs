@@ -3,7 +3,7 @@
 //! come, first served.
 
 use super::Refusal;
-use super::retire::Cause;
+use super::retire::{Cause, REAP_POLL_MS};
 use super::slot::{PoolSlot, SetWord, pool_state};
 use crate::crew::Crew;
 use crate::limits::{MAX_POOLS, MAX_WAITERS};
@@ -15,8 +15,6 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, SeqCst},
 };
 
-/// How often a waiter looks whether a thread whose exit hook has run is gone for good, in ms.
-const REAP_POLL_MS: u32 = 2;
 /// How long a waiter whose growth was refused leaves the target alone, in ms.
 const ASK_AGAIN_MS: u32 = 10;
 
@@ -270,17 +268,16 @@ impl Crew {
             self.offer(p, pool, set);
             return Some(Err(refusal));
         }
-        if self.lease_idle(set) {
+        let leased = self.lease_idle(pool, set);
+        if leased {
             note_busy(pool, set);
-            return Some(Ok(()));
         }
-        self.forget_peer(pool, set);
-        None
+        leased.then_some(Ok(()))
     }
 
     /// Edge 3: IDLE to LEASED, for whoever claimed the set's idle bit. False: it was retired; the
     /// claim is given up, and with it the last thing that may have kept the slot from being freed.
-    fn lease_idle(&'static self, s: usize) -> bool {
+    fn lease_idle(&'static self, pool: &'static PoolSlot, s: usize) -> bool {
         let set = &self.sets[s];
         // A new odd generation first: the word's release below publishes it.
         set.lease.store(set.lease.load(Relaxed).wrapping_add(1), Relaxed);
@@ -290,7 +287,8 @@ impl Crew {
         });
         if leased.is_none() {
             set.lease.store(set.lease.load(Relaxed).wrapping_add(1), Relaxed);
-            self.drop_claim(s);
+            self.forget_peer(pool, s);
+            self.drop_claim(s); // last: from here on the slot may be another set's
         }
         leased.is_some()
     }

@@ -12,8 +12,8 @@ use crate::port::Severity;
 use crate::table::Want;
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
 
-/// How often a waiter for exits asks whether a thread is gone for good, in ms.
-const REAP_POLL_MS: u32 = 2;
+/// How often a waiter asks whether a thread whose exit hook has run is gone for good, in ms.
+pub(super) const REAP_POLL_MS: u32 = 2;
 
 /// Why a set is retired.
 #[derive(Clone, Copy, PartialEq, Eq)]

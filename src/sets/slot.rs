@@ -396,6 +396,9 @@ impl PoolSlot {
     }
 }
 
+/// A copy of a [`Text`].
+pub type Label = heapless::String<LABEL_BYTES>;
+
 /// A short text that a report may read while it is rewritten: the reader may then see parts of both,
 /// and shows what is printable.
 pub struct Text<const WORDS: usize>([AtomicU32; WORDS]);
@@ -413,7 +416,7 @@ impl<const WORDS: usize> Text<WORDS> {
         }
     }
 
-    pub fn read(&self) -> heapless::String<LABEL_BYTES> {
+    pub fn read(&self) -> Label {
         let bytes = self.0.iter().flat_map(|word| word.load(Relaxed).to_le_bytes());
         let printable = |byte: &u8| byte.is_ascii_graphic() || *byte == b' ';
         bytes.take_while(printable).map(char::from).collect()

@@ -5,7 +5,7 @@
 use super::job::Outcome;
 use super::retire::Cause;
 use super::run::Function;
-use super::slot::{Closure, SetWord, Worker, worker_state};
+use super::slot::{Closure, Label, SetWord, Worker, worker_state};
 use crate::crew::Crew;
 use crate::port::Event;
 use crate::table::Want;
@@ -103,10 +103,14 @@ impl Crew {
     pub(crate) fn worker_done(&'static self, w: usize, outcome: Outcome, value: i32) {
         let worker = &self.workers[w];
         let job = worker.job.load(Relaxed) as usize;
-        let label = worker.label.read();
-        let panicked = worker.failed.swap(0, Relaxed) != 0;
+        let panicked = worker.failed.load(Relaxed) != 0;
         let outcome = if panicked { Outcome::Failed } else { outcome };
-        let value = if outcome == Outcome::Returned { value } else { 0 };
+        let (value, label) = if outcome == Outcome::Returned {
+            (value, Label::new()) // a clean return is silent
+        } else {
+            worker.failed.store(0, Relaxed);
+            (0, worker.label.read())
+        };
         // In this order, so that a joiner that knows the job's end finds the worker free and the set
         // idle: worker, set, job. Only a running worker gets here; a forged call changes nothing.
         if !worker.step(worker_state::RUNNING, worker_state::PARKED) {
