@@ -38,8 +38,6 @@ static int workersSeen;               /* one more than the highest worker number
 static epicsThreadPrivateId selfKey;  /* a member's own record */
 static int realTime = -1;
 
-static const crew_port *port(void);
-
 /* ---- a member's life ---- */
 
 static void callJob(const crew_work *work, int32_t *outcome, int32_t *value)
@@ -100,7 +98,7 @@ static void memberMain(void *parameter)
     epicsThreadPrivateSet(selfKey, self);
     probePriorities(self);
     epicsExitCallAtThreadExits(); /* ends what the start hooks began for this thread: each job gets its own */
-    crew_worker_main(self->worker, port(), callJob);
+    crew_worker_main(self->worker, crewPortEpics(), callJob);
 }
 
 /* ---- the port's functions ---- */
@@ -224,7 +222,7 @@ static void logLine(void *context, int32_t severity, const char *text)
             "%s", text);
 }
 
-static const crew_port *port(void)
+const crew_port *crewPortEpics(void)
 {
     static const crew_port epics = {
         sizeof(crew_port),
@@ -267,7 +265,7 @@ int32_t crewPortEpicsBoot(const char *budget)
         return CREW_BAD_PORT;
     }
     options.budget_text = budget;
-    options.port = port();
+    options.port = crewPortEpics();
     return crew_boot(&options);
 }
 

@@ -27,6 +27,9 @@ extern "C" {
  */
 int32_t crewPortEpicsBoot(const char *budget);
 
+/* The port that crewPortEpicsBoot boots with; it works from then on, and lives for ever. Any thread. */
+const crew_port *crewPortEpics(void);
+
 /* The smallest stack that the system gives a thread, in bytes. Any thread. */
 uint32_t crewPortEpicsStackMin(void);
 
