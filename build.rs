@@ -48,15 +48,14 @@ fn main() {
         Some(text) => format!("{text}\n{c}"),
         None => c,
     });
-    let sources = fs::read_dir(root.join("src/ffi")).expect("src/ffi");
-    let mut files: Vec<PathBuf> = sources
-        .map(|entry| entry.expect("src/ffi").path())
-        .filter(|path| path.extension().is_some_and(|e| e == "rs"))
-        .collect();
-    files.sort();
-    let mut builder = cbindgen::Builder::new().with_config(config);
-    for file in files {
-        builder = builder.with_src(file);
-    }
-    builder.generate().expect("src/ffi is a C interface").write_to_file(out.join("crew.h"));
+    let mut header = Vec::new();
+    cbindgen::Builder::new()
+        .with_config(config)
+        .with_src(root.join("src/ffi/mod.rs"))
+        .generate()
+        .expect("src/ffi is a C interface")
+        .write(&mut header);
+    // What Rust calls safety is, for C, what the pointers must be.
+    let header = String::from_utf8(header).expect("UTF-8").replace("// # Safety", "// Pointers:");
+    fs::write(out.join("crew.h"), header).expect("OUT_DIR is writable");
 }

@@ -526,7 +526,7 @@ int32_t crew_status_errno(int32_t status);
 // (a text without end in CREW_TEXT_BYTES), CREW_REFUSED_OBJECTS_EXHAUSTED (the target made no
 // event; try again).
 //
-// # Safety
+// Pointers:
 // `options` is NULL or valid, and what it points to is as its fields say.
 int32_t crew_boot(const struct crew_boot_options *options);
 
@@ -543,7 +543,7 @@ int32_t crew_seal(void);
 //
 // CREW_NULL_ARGUMENT, CREW_BAD_TEXT (no end), CREW_BAD_BUDGET.
 //
-// # Safety
+// Pointers:
 // `text` is NULL or readable up to its NUL or bound; `mib` is NULL or writable.
 int32_t crew_budget_parse(const char *text, uint32_t *mib);
 
@@ -554,7 +554,7 @@ int32_t crew_budget_parse(const char *text, uint32_t *mib);
 // of all sets together), CREW_TABLE_FULL, or the refusal of a set to be prestarted: then every set
 // made before it has been taken back.
 //
-// # Safety
+// Pointers:
 // `options` is NULL or valid, and what it points to is as its fields say; `pool` is NULL or writable.
 int32_t crew_pool_open(const struct crew_pool_options *options,
                        struct crew_pool *pool);
@@ -577,7 +577,7 @@ int32_t crew_pool_close(struct crew_pool pool,
 // An errno for a refusal: the system's own for a failed thread creation, EPIPE for a pool that is
 // closing, EAGAIN for the rest; EINVAL for NULL or an unknown size.
 //
-// # Safety
+// Pointers:
 // `refusal` is NULL or valid.
 int32_t crew_refusal_errno(const struct crew_refusal *refusal);
 
@@ -591,7 +591,7 @@ int32_t crew_refusal_errno(const struct crew_refusal *refusal);
 // Any CREW_REFUSED_... (and *refusal, unless NULL, says why, with its numbers), CREW_STALE (the pool
 // has been closed), CREW_BAD_HANDLE, CREW_NULL_ARGUMENT, CREW_BAD_SIZE.
 //
-// # Safety
+// Pointers:
 // `lease` is NULL or writable, `refusal` NULL or valid.
 int32_t crew_acquire(struct crew_pool pool,
                      uint32_t timeout_ms,
@@ -604,7 +604,7 @@ int32_t crew_acquire(struct crew_pool pool,
 //
 // As crew_acquire; CREW_REFUSED_PEER_LIMIT; CREW_BAD_VALUE: the peer is 0.
 //
-// # Safety
+// Pointers:
 // As crew_acquire.
 int32_t crew_acquire_peer(struct crew_pool pool,
                           uint64_t peer,
@@ -626,7 +626,7 @@ int32_t crew_release(struct crew_lease lease);
 //
 // CREW_STALE, CREW_RETIRED, CREW_BAD_HANDLE, CREW_BAD_ROLE, CREW_NULL_ARGUMENT.
 //
-// # Safety
+// Pointers:
 // `thread` is NULL or writable.
 int32_t crew_lease_thread(struct crew_lease lease, uint32_t role, size_t *thread);
 
@@ -643,7 +643,7 @@ int32_t crew_lease_thread(struct crew_lease lease, uint32_t role, size_t *thread
 // CREW_BAD_HANDLE, CREW_BAD_ROLE, CREW_NULL_ARGUMENT, CREW_BAD_TEXT (label: 1 to
 // CREW_LABEL_BYTES - 1 printable characters).
 //
-// # Safety
+// Pointers:
 // `label` is NULL or readable up to its NUL or bound; `job` is NULL or writable; calling `function`
 // with `argument` on another thread is sound.
 int32_t crew_run(struct crew_lease lease,
@@ -660,7 +660,7 @@ int32_t crew_run(struct crew_lease lease,
 // CREW_TIMED_OUT (the job goes on, join again), CREW_BUSY (another thread is joining it),
 // CREW_STALE (joined or detached before), CREW_BAD_HANDLE, CREW_BAD_SIZE.
 //
-// # Safety
+// Pointers:
 // `result` is NULL (the result is dropped) or valid.
 int32_t crew_join(struct crew_job job, uint32_t timeout_ms, struct crew_result *result);
 
@@ -675,7 +675,7 @@ int32_t crew_detach(struct crew_job job);
 // CREW_NOT_BOOTED, CREW_NULL_ARGUMENT, CREW_BAD_VALUE (0, or more than an address space holds),
 // CREW_TABLE_FULL (CREW_MAX_CHARGES).
 //
-// # Safety
+// Pointers:
 // `charge` is NULL or writable.
 int32_t crew_charge(uint64_t bytes, struct crew_charge_handle *charge);
 
@@ -688,7 +688,7 @@ int32_t crew_uncharge(struct crew_charge_handle charge);
 //
 // CREW_NOT_BOOTED, CREW_NULL_ARGUMENT, CREW_BAD_SIZE.
 //
-// # Safety
+// Pointers:
 // `usage` is NULL or valid.
 int32_t crew_account_usage(struct crew_account *usage);
 
@@ -696,7 +696,7 @@ int32_t crew_account_usage(struct crew_account *usage);
 //
 // CREW_NULL_ARGUMENT, CREW_BAD_SIZE, CREW_STALE, CREW_BAD_HANDLE.
 //
-// # Safety
+// Pointers:
 // `usage` is NULL or valid.
 int32_t crew_pool_usage(struct crew_pool pool, struct crew_usage *usage);
 
@@ -705,7 +705,7 @@ int32_t crew_pool_usage(struct crew_pool pool, struct crew_usage *usage);
 //
 // CREW_NULL_ARGUMENT (sink).
 //
-// # Safety
+// Pointers:
 // Calling `sink` with `context` is sound.
 int32_t crew_report(uint32_t level, crew_sink sink, void *context);
 
@@ -713,223 +713,7 @@ int32_t crew_report(uint32_t level, crew_sink sink, void *context);
 // worker's own thread. Never blocks, never calls back. A number that is no worker's, or a NULL, is
 // CREW_WORK_STOP.
 //
-// # Safety
-// `work` is NULL or writable.
-int32_t crew_worker_next(uint32_t worker, struct crew_work *work);
-
-// The job that crew_worker_next gave has ended: outcome CREW_JOB_RETURNED or CREW_JOB_FAILED. For
-// the loop in csrc/worker.c only, on the worker's own thread. Never blocks.
-void crew_worker_done(uint32_t worker, int32_t outcome, int32_t value);
-
-// The worker's thread ends, for whatever reason. From the thread-exit hook in csrc/worker.c only,
-// once, on the worker's own thread, as the last it has to do with Crew.
-void crew_worker_exited(uint32_t worker);
-
-// One line for a status, in English, static, never NULL.
-const char *crew_status_text(int32_t status);
-
-// An errno for callers that only pass errors on; 0 for CREW_OK. EAGAIN for what may pass, EPIPE for
-// what has ended, EBUSY, EINVAL for a caller's error. Several statuses share a number: who must tell
-// them apart looks at the status. CREW_REFUSED_SPAWN_FAILED is EAGAIN here; its own number is in
-// the refusal (crew_refusal_errno).
-int32_t crew_status_errno(int32_t status);
-
-// Opens the account, asks the target whether it has the budget, and says what there is to say: the
-// budget is a ceiling that the target confirms, clamps (halving, not below 8 MiB), or cannot tell.
-// BOOT ONLY, once, before everything else.
-//
-// CREW_ALREADY_BOOTED, CREW_BUSY (another thread boots), CREW_BAD_SIZE, CREW_BAD_PORT, CREW_BAD_TEXT
-// (a text without end in CREW_TEXT_BYTES), CREW_REFUSED_OBJECTS_EXHAUSTED (the target made no
-// event; try again).
-//
-// # Safety
-// `options` is NULL or valid, and what it points to is as its fields say.
-int32_t crew_boot(const struct crew_boot_options *options);
-
-// Makes sets until every pool has as many as it keeps, then forbids growth and new pools: from here
-// on Crew touches no heap and makes no thread. A pool whose connections must all be served after
-// the seal is opened with keep or prestart equal to its capacity. BOOT ONLY, after the last pool.
-//
-// CREW_NOT_BOOTED, CREW_ALREADY_SEALED, CREW_BUSY, or the refusal of a set that could not be made;
-// nothing is sealed then.
-int32_t crew_seal(void);
-
-// Reads an operator's budget: a positive whole number of MiB, blanks around it allowed. At most
-// CREW_TEXT_BYTES are read.
-//
-// CREW_NULL_ARGUMENT, CREW_BAD_TEXT (no end), CREW_BAD_BUDGET.
-//
-// # Safety
-// `text` is NULL or readable up to its NUL or bound; `mib` is NULL or writable.
-int32_t crew_budget_parse(const char *text, uint32_t *mib);
-
-// Opens a pool, and makes its prestarted sets. BOOT ONLY.
-//
-// CREW_NOT_BOOTED, CREW_ALREADY_SEALED, CREW_BUSY, CREW_BAD_SIZE, CREW_BAD_FLAGS, CREW_BAD_TEXT,
-// CREW_BAD_ROSTER, CREW_BAD_STACK, CREW_BAD_PRIORITY, CREW_BAD_CAPACITY, CREW_BAD_VALUE (the bytes
-// of all sets together), CREW_TABLE_FULL, or the refusal of a set to be prestarted: then every set
-// made before it has been taken back.
-//
-// # Safety
-// `options` is NULL or valid, and what it points to is as its fields say; `pool` is NULL or writable.
-int32_t crew_pool_open(const struct crew_pool_options *options,
-                       struct crew_pool *pool);
-
-// Gives idle sets back until keep of them are left; waits at most a second for their threads to
-// end, so that the bytes are on the account again when it returns.
-//
-// CREW_STALE, CREW_BAD_HANDLE.
-int32_t crew_pool_trim(struct crew_pool pool, uint32_t keep);
-
-// Refuses new leases, stops the workers of every set, leased or not, and joins them. A worker inside
-// a job stops after it: ask your connections to end first. Leases that are out end with their set.
-// When it returns CREW_OK every byte is back on the account.
-//
-// CREW_TIMED_OUT: some sets are still there (crew_pool_usage says how many); the pool goes on
-// closing, call again. CREW_STALE, CREW_BAD_HANDLE.
-int32_t crew_pool_close(struct crew_pool pool,
-                        uint32_t timeout_ms);
-
-// An errno for a refusal: the system's own for a failed thread creation, EPIPE for a pool that is
-// closing, EAGAIN for the rest; EINVAL for NULL or an unknown size.
-//
-// # Safety
-// `refusal` is NULL or valid.
-int32_t crew_refusal_errno(const struct crew_refusal *refusal);
-
-// Borrows a whole set: an idle one, else a new one. The borrower gives its members jobs (crew_run)
-// and releases it (crew_release).
-//
-// timeout_ms 0 refuses at once. Otherwise it waits, first come, first served, for a set, a slot or
-// bytes; the refusal after the time is the last one met. Leasing an idle set takes tens of
-// nanoseconds and allocates nothing. Making one asks the account, the target, and makes threads.
-//
-// Any CREW_REFUSED_... (and *refusal, unless NULL, says why, with its numbers), CREW_STALE (the pool
-// has been closed), CREW_BAD_HANDLE, CREW_NULL_ARGUMENT, CREW_BAD_SIZE.
-//
-// # Safety
-// `lease` is NULL or writable, `refusal` NULL or valid.
-int32_t crew_acquire(struct crew_pool pool,
-                     uint32_t timeout_ms,
-                     struct crew_lease *lease,
-                     struct crew_refusal *refusal);
-
-// As crew_acquire, for a peer: a number that names who the set is for (a client host's address, for
-// example). With the pool's per_peer set, one peer never has more sets than that; a set counts for
-// its peer until it is idle again. The count looks at every set of the pool.
-//
-// As crew_acquire; CREW_REFUSED_PEER_LIMIT; CREW_BAD_VALUE: the peer is 0.
-//
-// # Safety
-// As crew_acquire.
-int32_t crew_acquire_peer(struct crew_pool pool,
-                          uint64_t peer,
-                          uint32_t timeout_ms,
-                          struct crew_lease *lease,
-                          struct crew_refusal *refusal);
-
-// Gives the set back. It is lent again when all its jobs have returned; release does not wait for
-// them. Exactly one release of a lease succeeds.
-//
-// A set that died under the lease and has not been taken apart yet is released like any other; once
-// it has been, the answer is CREW_RETIRED: its slot is back already, and nothing is left to give.
-//
-// CREW_STALE (released before), CREW_RETIRED, CREW_BAD_HANDLE.
-int32_t crew_release(struct crew_lease lease);
-
-// The port's number of the thread of a member (what its thread_create stored): an epicsThreadId
-// under the EPICS port, a pthread_t under the POSIX port. Valid while the lease is.
-//
-// CREW_STALE, CREW_RETIRED, CREW_BAD_HANDLE, CREW_BAD_ROLE, CREW_NULL_ARGUMENT.
-//
-// # Safety
-// `thread` is NULL or writable.
-int32_t crew_lease_thread(struct crew_lease lease, uint32_t role, size_t *thread);
-
-// Gives the worker of a role one job. A worker has one job at a time. The argument is the caller's
-// to keep alive until the job has ended. The label names the job in reports and logs.
-//
-// With job NULL the job is detached: a failure is logged under its label. Otherwise *job is to be
-// joined (crew_join) or detached (crew_detach); its result is kept until then, also beyond the
-// lease.
-//
-// CREW_NOT_RUN: the set was retired or the worker is gone; the function will not be called (a
-// detached job's is logged too). CREW_BUSY: the worker has a job. CREW_NO_JOB_CELL: the results of
-// CREW_JOBS_PER_WORKER earlier jobs of this worker are still kept. CREW_STALE: the lease has ended.
-// CREW_BAD_HANDLE, CREW_BAD_ROLE, CREW_NULL_ARGUMENT, CREW_BAD_TEXT (label: 1 to
-// CREW_LABEL_BYTES - 1 printable characters).
-//
-// # Safety
-// `label` is NULL or readable up to its NUL or bound; `job` is NULL or writable; calling `function`
-// with `argument` on another thread is sound.
-int32_t crew_run(struct crew_lease lease,
-                 uint32_t role,
-                 const char *label,
-                 crew_function function,
-                 void *argument,
-                 struct crew_job *job);
-
-// Waits at most timeout_ms for the job's end and takes its result; the job's handle is stale then.
-// When the last job of a released lease has been joined, the next crew_acquire gets the set.
-// Do not join a job from itself: that waits for the whole time.
-//
-// CREW_TIMED_OUT (the job goes on, join again), CREW_BUSY (another thread is joining it),
-// CREW_STALE (joined or detached before), CREW_BAD_HANDLE, CREW_BAD_SIZE.
-//
-// # Safety
-// `result` is NULL (the result is dropped) or valid.
-int32_t crew_join(struct crew_job job, uint32_t timeout_ms, struct crew_result *result);
-
-// Nobody will ask for the job's result: a failure is logged instead. The handle is stale then.
-//
-// CREW_BUSY (another thread is joining it), CREW_STALE, CREW_BAD_HANDLE.
-int32_t crew_detach(struct crew_job job);
-
-// Puts the memory of a fixed thread (a scan band, an acceptor) on the account until crew_uncharge.
-// It is not refused for the budget: what is held may pass it, and sets are refused the sooner.
-//
-// CREW_NOT_BOOTED, CREW_NULL_ARGUMENT, CREW_BAD_VALUE (0, or more than an address space holds),
-// CREW_TABLE_FULL (CREW_MAX_CHARGES).
-//
-// # Safety
-// `charge` is NULL or writable.
-int32_t crew_charge(uint64_t bytes, struct crew_charge_handle *charge);
-
-// The fixed thread has ended: its bytes go back, once.
-//
-// CREW_STALE (taken back before), CREW_BAD_HANDLE.
-int32_t crew_uncharge(struct crew_charge_handle charge);
-
-// The account's figures.
-//
-// CREW_NOT_BOOTED, CREW_NULL_ARGUMENT, CREW_BAD_SIZE.
-//
-// # Safety
-// `usage` is NULL or valid.
-int32_t crew_account_usage(struct crew_account *usage);
-
-// A pool's figures. Looks at each of its threads: a suspended one retires its set.
-//
-// CREW_NULL_ARGUMENT, CREW_BAD_SIZE, CREW_STALE, CREW_BAD_HANDLE.
-//
-// # Safety
-// `usage` is NULL or valid.
-int32_t crew_pool_usage(struct crew_pool pool, struct crew_usage *usage);
-
-// Prints who holds what, since when, and what was refused and why. Level 0: a line for the account
-// and one for each pool. 1: roles, stacks and refusals by kind too. 2 and above: every busy set.
-//
-// CREW_NULL_ARGUMENT (sink).
-//
-// # Safety
-// Calling `sink` with `context` is sound.
-int32_t crew_report(uint32_t level, crew_sink sink, void *context);
-
-// What the worker shall do now: one of CREW_WORK_... For the loop in csrc/worker.c only, on the
-// worker's own thread. Never blocks, never calls back. A number that is no worker's, or a NULL, is
-// CREW_WORK_STOP.
-//
-// # Safety
+// Pointers:
 // `work` is NULL or writable.
 int32_t crew_worker_next(uint32_t worker, struct crew_work *work);
 
