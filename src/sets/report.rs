@@ -33,12 +33,13 @@ impl Crew {
             return out.print(format_args!("not booted"));
         };
         let held = account.held;
+        let sealed = if self.is_sealed() { ", sealed" } else { "" };
         if account.budget == Account::UNBOUNDED {
-            out.print(format_args!("account: {held} B held, no limit"));
+            out.print(format_args!("account: {held} B held, no limit{sealed}"));
         } else {
             let percent = (held as u128 * 100 / account.budget.max(1) as u128) as usize;
             out.print(format_args!(
-                "account: {held} B of {} B held ({percent} %), budget {}",
+                "account: {held} B of {} B held ({percent} %), budget {}{sealed}",
                 account.budget,
                 account.verdict.name()
             ));
