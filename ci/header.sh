@@ -5,7 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 generated=$(cargo build --quiet --locked --lib --message-format=json |
-    sed -n 's/.*"reason":"build-script-executed","package_id":"[^"]*crew@[^"]*".*"out_dir":"\([^"]*\)".*/\1/p' |
+    sed -n 's|.*"reason":"build-script-executed".*"out_dir":"\([^"]*/crew-[0-9a-f]*/out\)".*|\1|p' |
     tail -n 1)/crew.h
 if [ ! -f "$generated" ]; then
     echo "header: build.rs left no crew.h (looked for $generated)" >&2
