@@ -208,11 +208,17 @@ static int32_t thread_reap(void *context, size_t thread)
     return pthread_tryjoin_np((pthread_t)thread, NULL) == EBUSY ? 0 : 1;
 #else
     {
+        struct sched_param own;
+        int policy;
         int state;
         int ignored;
 
-        /* The exit hook has run, so the thread has only its last instructions before it: the join ends by itself. */
+        /* The exit hook has begun, so the thread has only its last instructions before it, and the join ends by
+           itself; unless a thread of a priority between keeps it from running, hence the caller's priority for it. */
         (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+        if (pthread_getschedparam(pthread_self(), &policy, &own) == 0) {
+            (void)pthread_setschedparam((pthread_t)thread, policy, &own);
+        }
         (void)pthread_join((pthread_t)thread, NULL);
         (void)pthread_setcancelstate(state, &ignored);
         return 1;

@@ -290,8 +290,9 @@ typedef struct crew_port {
     // Makes a thread that runs the worker loop for spec->worker, and stores in *thread the number
     // that names it to this port. Returns 0, or the system's error number and leaves nothing behind.
     int32_t (*thread_create)(void *context, const struct crew_thread_spec *spec, size_t *thread);
-    // Called after the thread's exit hook has run: joins it. 1: it is gone, its stack included.
-    // 0: not yet, ask again.
+    // Called once the thread's exit hook has begun: joins it. 1: it is gone, its stack included.
+    // 0: not yet, ask again. A port that can only wait for the thread's last instructions lends it
+    // the caller's priority while it does.
     int32_t (*thread_reap)(void *context, size_t thread);
     // 1: the thread was suspended by its system and will not return. May be NULL.
     int32_t (*thread_suspended)(void *context, size_t thread);
@@ -470,7 +471,8 @@ typedef struct crew_usage {
     uint32_t waiting;
     // The most sets that existed at one time.
     uint32_t created_high_water;
-    // The most sets that were busy at one time.
+    // The most sets that were in use at one time, by the highest slot lent: the lowest idle one is
+    // always the one that is lent.
     uint32_t busy_high_water;
     // Leases granted so far; wraps.
     uint32_t leases;
@@ -522,9 +524,8 @@ int32_t crew_status_errno(int32_t status);
 // budget is a ceiling that the target confirms, clamps (halving, not below 8 MiB), or cannot tell.
 // BOOT ONLY, once, before everything else.
 //
-// CREW_ALREADY_BOOTED, CREW_BUSY (another thread boots), CREW_BAD_SIZE, CREW_BAD_PORT, CREW_BAD_TEXT
-// (a text without end in CREW_TEXT_BYTES), CREW_REFUSED_OBJECTS_EXHAUSTED (the target made no
-// event; try again).
+// CREW_ALREADY_BOOTED, CREW_BUSY (another thread boots), CREW_BAD_SIZE, CREW_BAD_PORT,
+// CREW_REFUSED_OBJECTS_EXHAUSTED (the target made no event; try again).
 //
 // Pointers:
 // `options` is NULL or valid, and what it points to is as its fields say.
@@ -622,13 +623,16 @@ int32_t crew_acquire_peer(struct crew_pool pool,
 int32_t crew_release(struct crew_lease lease);
 
 // The port's number of the thread of a member (what its thread_create stored): an epicsThreadId
-// under the EPICS port, a pthread_t under the POSIX port. Valid while the lease is.
+// under the EPICS port, a pthread_t under the POSIX port. Valid while the lease is and the thread
+// lives.
 //
-// CREW_STALE, CREW_RETIRED, CREW_BAD_HANDLE, CREW_BAD_ROLE, CREW_NULL_ARGUMENT.
+// CREW_NOT_RUN (the thread has ended), CREW_STALE, CREW_RETIRED, CREW_BAD_HANDLE, CREW_BAD_ROLE, CREW_NULL_ARGUMENT.
 //
 // Pointers:
 // `thread` is NULL or writable.
-int32_t crew_lease_thread(struct crew_lease lease, uint32_t role, size_t *thread);
+int32_t crew_lease_thread(struct crew_lease lease,
+                          uint32_t role,
+                          size_t *thread);
 
 // Gives the worker of a role one job. A worker has one job at a time. The argument is the caller's
 // to keep alive until the job has ended. The label names the job in reports and logs.

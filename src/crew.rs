@@ -42,11 +42,16 @@ struct Boot {
     verdict: Verdict,
 }
 
-/// `generation:31 taken:1`, and the bytes.
+/// `generation:30 state:2`, and the bytes, which are written before the state says taken.
 struct ChargeSlot {
     word: AtomicU32,
     bytes: AtomicUsize,
 }
+
+const CHARGE_FREE: u32 = 0;
+const CHARGE_CHANGING: u32 = 1;
+const CHARGE_TAKEN: u32 = 2;
+const CHARGE_STATE: u32 = 3;
 
 /// How large the budget shall be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -249,41 +254,44 @@ impl Crew {
     }
 
     pub(crate) fn charge_handle(&self, bytes: usize) -> Result<Handle, Option<Shortfall>> {
-        let (index, slot, word) = self
-            .charges
-            .iter()
-            .enumerate()
-            .find_map(|(index, slot)| {
-                let word = slot.word.load(Relaxed);
-                let free = word & 1 == 0;
-                // The generation is the word itself: odd while taken, so each life has its own.
-                (free && slot.word.compare_exchange(word, word + 1, AcqRel, Relaxed).is_ok())
-                    .then_some((index, slot, word.wrapping_add(1)))
-            })
-            .ok_or(None)?;
-        if let Err(shortfall) = self.account.charge(bytes) {
-            slot.word.store(word.wrapping_add(1), Release);
-            return Err(Some(shortfall));
-        }
+        // Charged first: a charge that is taken back at once has its bytes on the account.
+        self.account.charge(bytes).map_err(Some)?;
+        let taken = self.charges.iter().enumerate().find_map(|(index, slot)| {
+            let word = slot.word.load(Relaxed);
+            let changing = word.wrapping_add(CHARGE_CHANGING);
+            let free = word & CHARGE_STATE == CHARGE_FREE;
+            (free && slot.word.compare_exchange(word, changing, AcqRel, Relaxed).is_ok())
+                .then_some((index, slot, word >> 2))
+        });
+        let Some((index, slot, generation)) = taken else {
+            self.account.release(bytes);
+            return Err(None);
+        };
         self.fixed_bytes.fetch_add(bytes, Relaxed);
-        slot.bytes.store(bytes, Release);
-        Ok(Handle::new(Kind::Charge, index, word))
+        slot.bytes.store(bytes, Relaxed);
+        slot.word.store(generation << 2 | CHARGE_TAKEN, Release);
+        Ok(Handle::new(Kind::Charge, index, generation))
     }
 
-    /// Whether the handle is, or once was, a charge's.
+    /// Whether the handle is, or once was, or will be, a charge's.
     pub(crate) fn is_charge(&self, handle: Handle) -> bool {
-        handle.parts(Kind::Charge, MAX_CHARGES).is_some_and(|(_, generation)| generation & 1 == 1)
+        handle.parts(Kind::Charge, MAX_CHARGES).is_some()
     }
 
     /// False: the charge has ended before, or is none.
     pub(crate) fn uncharge(&'static self, handle: Handle) -> bool {
-        let Some((index, word)) = handle.parts(Kind::Charge, MAX_CHARGES) else { return false };
+        let Some((index, generation)) = handle.parts(Kind::Charge, MAX_CHARGES) else {
+            return false;
+        };
         let slot = &self.charges[index];
-        let bytes = slot.bytes.load(Acquire);
-        // Of two who take the same charge back, this decides.
-        if word & 1 == 0
-            || slot.word.compare_exchange(word, word.wrapping_add(1), AcqRel, Relaxed).is_err()
-        {
+        let taken = generation << 2 | CHARGE_TAKEN;
+        if slot.word.load(Acquire) != taken {
+            return false;
+        }
+        let bytes = slot.bytes.load(Relaxed);
+        // Of two who take the same charge back, this decides; it also begins the next generation.
+        let free = generation.wrapping_add(1) << 2 | CHARGE_FREE;
+        if slot.word.compare_exchange(taken, free, AcqRel, Relaxed).is_err() {
             return false;
         }
         self.fixed_bytes.fetch_sub(bytes, Relaxed);
@@ -294,7 +302,8 @@ impl Crew {
 
     /// How many fixed threads are charged.
     pub fn charges(&self) -> usize {
-        self.charges.iter().filter(|slot| slot.word.load(Relaxed) & 1 == 1).count()
+        let taken = |slot: &&ChargeSlot| slot.word.load(Relaxed) & CHARGE_STATE == CHARGE_TAKEN;
+        self.charges.iter().filter(taken).count()
     }
 
     /// The account's figures; `None` before boot. Any thread.

@@ -93,8 +93,9 @@ pub trait Port: Sync {
     /// The system's error number.
     fn thread_create(&self, spec: &ThreadSpec<'_>) -> Result<usize, i32>;
 
-    /// Called after the thread's exit hook has run: gives back what is left of it (joins it). True:
-    /// it is gone, its stack included. False: not yet, ask again.
+    /// Called once the thread's exit hook has begun: gives back what is left of the thread (joins it).
+    /// True: it is gone, its stack included. False: not yet, ask again. A port that can only wait for
+    /// the thread's last instructions lends it the caller's priority while it does.
     fn thread_reap(&self, thread: usize) -> bool;
 
     /// Whether the thread was stopped for good by its system (a suspended task) and will not return.

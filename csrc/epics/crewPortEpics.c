@@ -139,13 +139,18 @@ static int32_t threadCreate(void *context, const crew_thread_spec *spec, uintptr
     return 0;
 }
 
-/* The exit hook has run, so the thread is in its last instructions and the join is short. */
+/* The exit hook has begun, so the thread is in its last instructions and the join is short; unless a thread of a
+ * priority between keeps it from running, hence the caller's priority for it. */
 static int32_t threadReap(void *context, uintptr_t thread)
 {
     member *ended = (member *)thread;
     epicsThreadId id = epicsAtomicGetPtrT(&ended->id);
+    const unsigned own = epicsThreadGetPrioritySelf();
 
     (void)context;
+    if (epicsThreadGetPriority(id) < own) {
+        epicsThreadSetPriority(id, own);
+    }
     epicsAtomicSetPtrT(&ended->id, NULL); /* before the join: afterwards the id may belong to another thread */
     crewRealThreadMustJoin(id);
     return 1;

@@ -68,8 +68,9 @@ pub struct crew_port {
             thread: *mut usize,
         ) -> i32,
     >,
-    /// Called after the thread's exit hook has run: joins it. 1: it is gone, its stack included.
-    /// 0: not yet, ask again.
+    /// Called once the thread's exit hook has begun: joins it. 1: it is gone, its stack included.
+    /// 0: not yet, ask again. A port that can only wait for the thread's last instructions lends it
+    /// the caller's priority while it does.
     pub thread_reap: Option<unsafe extern "C" fn(context: *mut c_void, thread: usize) -> i32>,
     /// 1: the thread was suspended by its system and will not return. May be NULL.
     pub thread_suspended: Option<unsafe extern "C" fn(context: *mut c_void, thread: usize) -> i32>,

@@ -35,9 +35,8 @@ unsafe impl Sized32 for crew_boot_options {}
 /// budget is a ceiling that the target confirms, clamps (halving, not below 8 MiB), or cannot tell.
 /// BOOT ONLY, once, before everything else.
 ///
-/// CREW_ALREADY_BOOTED, CREW_BUSY (another thread boots), CREW_BAD_SIZE, CREW_BAD_PORT, CREW_BAD_TEXT
-/// (a text without end in CREW_TEXT_BYTES), CREW_REFUSED_OBJECTS_EXHAUSTED (the target made no
-/// event; try again).
+/// CREW_ALREADY_BOOTED, CREW_BUSY (another thread boots), CREW_BAD_SIZE, CREW_BAD_PORT,
+/// CREW_REFUSED_OBJECTS_EXHAUSTED (the target made no event; try again).
 ///
 /// # Safety
 /// `options` is NULL or valid, and what it points to is as its fields say.
@@ -54,8 +53,8 @@ unsafe fn boot(options: *const crew_boot_options) -> Result<(), i32> {
     let options = unsafe { &*options };
     let budget = match options.budget_text {
         text if !text.is_null() => {
-            // SAFETY: the caller's promise.
-            Budget::Text(unsafe { read_text(text, TEXT_BYTES) }?)
+            // SAFETY: the caller's promise. A text that cannot be read is no number either.
+            Budget::Text(unsafe { read_text(text, TEXT_BYTES) }.unwrap_or("(unreadable text)"))
         }
         _ if options.budget_mib == 0 => Budget::Default,
         _ => Budget::Mib(options.budget_mib),

@@ -181,9 +181,10 @@ pub extern "C" fn crew_release(lease: crew_lease) -> i32 {
 }
 
 /// The port's number of the thread of a member (what its thread_create stored): an epicsThreadId
-/// under the EPICS port, a pthread_t under the POSIX port. Valid while the lease is.
+/// under the EPICS port, a pthread_t under the POSIX port. Valid while the lease is and the thread
+/// lives.
 ///
-/// CREW_STALE, CREW_RETIRED, CREW_BAD_HANDLE, CREW_BAD_ROLE, CREW_NULL_ARGUMENT.
+/// CREW_NOT_RUN (the thread has ended), CREW_STALE, CREW_RETIRED, CREW_BAD_HANDLE, CREW_BAD_ROLE, CREW_NULL_ARGUMENT.
 ///
 /// # Safety
 /// `thread` is NULL or writable.

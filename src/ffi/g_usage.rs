@@ -158,7 +158,8 @@ pub struct crew_usage {
     pub waiting: u32,
     /// The most sets that existed at one time.
     pub created_high_water: u32,
-    /// The most sets that were busy at one time.
+    /// The most sets that were in use at one time, by the highest slot lent: the lowest idle one is
+    /// always the one that is lent.
     pub busy_high_water: u32,
     /// Leases granted so far; wraps.
     pub leases: u32,

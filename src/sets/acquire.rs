@@ -5,6 +5,7 @@
 use super::Refusal;
 use super::retire::{Cause, REAP_POLL_MS};
 use super::slot::{PoolSlot, SetWord, pool_state};
+use crate::account::{Account, Shortfall};
 use crate::crew::Crew;
 use crate::limits::{MAX_POOLS, MAX_WAITERS};
 use crate::table::{Handle, Kind, Seat, Wake, Want};
@@ -96,19 +97,16 @@ impl Crew {
     ) -> Result<Handle, AcquireError> {
         let (p, pool) = self.find_pool(handle)?;
         let result = self.take_or_wait(p, pool, peer, timeout_ms);
-        // The pool may have been closed, even opened anew, since find_pool. The set that we hold now
-        // keeps whatever pool it is of from being freed, so this second look is decisive.
+        // The pool may have been closed, even opened anew, since find_pool: then what was lent is not
+        // what was asked for, and goes back.
         let still = self.find_pool(handle);
         match (result, still) {
-            (Ok(set), Ok(_)) if pool.state() == pool_state::OPEN => {
+            (Ok(lent), Ok(_)) if pool.state() == pool_state::OPEN => {
                 pool.leases.fetch_add(1, Relaxed);
-                Ok(Handle::new(Kind::Lease, set, self.sets[set].lease.load(Relaxed)))
+                Ok(Handle::new(Kind::Lease, lent.set, lent.generation))
             }
-            (Ok(set), still) => {
-                if pool.state() == pool_state::CLOSING {
-                    self.retire(set, Cause::Orderly); // close has looked at this slot already
-                }
-                self.end_lease(set, self.sets[set].lease.load(Relaxed));
+            (Ok(lent), still) => {
+                self.end_lease(lent.set, lent.generation);
                 still.and(Err(AcquireError::Refused(Refusal::ShuttingDown)))
             }
             (Err(refusal), Ok(_)) => {
@@ -125,12 +123,12 @@ impl Crew {
         pool: &'static PoolSlot,
         peer: Option<NonZeroU64>,
         timeout_ms: u32,
-    ) -> Result<usize, Refusal> {
+    ) -> Result<Lent, Refusal> {
         // Nobody overtakes those who wait already.
         let first = if pool.waiting.load(Relaxed) == 0 {
             self.take(p, pool, peer)
         } else {
-            Err(Refusal::AtCapacity { capacity: pool.capacity() as u32 })
+            Err(self.why_others_wait(pool))
         };
         if first.is_err_and(|refusal| refusal.comes_from_growth()) {
             self.pass_on(p, pool); // somebody may have found no slot while we had it
@@ -157,6 +155,17 @@ impl Crew {
         }
     }
 
+    /// The cause for someone who has not looked, because others are before it in the queue.
+    fn why_others_wait(&'static self, pool: &'static PoolSlot) -> Refusal {
+        let capacity = pool.capacity() as u32;
+        let budget = self.account.budget();
+        if pool.created.load(Relaxed) >= capacity || budget == Account::UNBOUNDED {
+            return Refusal::AtCapacity { capacity };
+        }
+        let requested = pool.set_bytes(self.booted_port().thread_overhead_bytes());
+        Refusal::OutOfReservation(Shortfall { requested, held: self.account.held(), budget })
+    }
+
     fn wait_for_set(
         &'static self,
         p: usize,
@@ -165,7 +174,7 @@ impl Crew {
         seat: &Seat,
         deadline: u64,
         mut refusal: Refusal,
-    ) -> Result<usize, Refusal> {
+    ) -> Result<Lent, Refusal> {
         let port = self.booted_port();
         let mut want = Want::for_refusal(&refusal);
         let mut _queue = Queue::join(pool, want);
@@ -173,13 +182,19 @@ impl Crew {
             self.arm(seat, p, pool, want);
             let mut wake = Wake::TimedOut;
             let mut pause_ms = u32::MAX;
-            if want == Want::Peer || seat.is_oldest(&self.waiters, p) {
+            // The oldest looks for itself; the others are served in turn. A peer that has room again
+            // queues behind those who wait for a set.
+            let first_in_line = match want {
+                Want::Peer => pool.waiting.load(SeqCst) == 0,
+                _ => seat.is_oldest(&self.waiters, p),
+            };
+            if first_in_line {
                 match self.take(p, pool, peer) {
-                    Ok(set) => {
+                    Ok(lent) => {
                         if let Wake::Granted(spare) = seat.disarm() {
                             self.offer(p, pool, spare);
                         }
-                        return Ok(set);
+                        return Ok(lent);
                     }
                     Err(now) => refusal = now,
                 }
@@ -192,6 +207,8 @@ impl Crew {
                         self.arm(seat, p, pool, want);
                     }
                 }
+            } else if want == Want::Set || !self.peer_is_full(pool, peer) {
+                refusal = self.why_others_wait(pool);
             }
             let same_queue = want == Want::for_refusal(&refusal);
             let over = !refusal.may_pass() || port.clock_ms() >= deadline;
@@ -202,7 +219,7 @@ impl Crew {
             };
             if let Wake::Granted(set) = wake {
                 match self.admit_and_lease(p, pool, set, peer) {
-                    Some(Ok(())) => return Ok(set),
+                    Some(Ok(lent)) => return Ok(lent),
                     Some(Err(now)) => refusal = now,
                     None => {} // it was retired on its way to us
                 }
@@ -232,7 +249,7 @@ impl Crew {
     fn sleep(&'static self, seat: &Seat, deadline: u64, pause_ms: u32) -> Wake {
         let port = self.booted_port();
         let left = deadline.saturating_sub(port.clock_ms()).min(u64::from(pause_ms)) as u32;
-        let bound = if self.exited.load(Acquire) > 0 { left.min(REAP_POLL_MS) } else { left };
+        let bound = if self.exited.load(SeqCst) > 0 { left.min(REAP_POLL_MS) } else { left };
         seat.wait(port, bound)
     }
 
@@ -242,14 +259,17 @@ impl Crew {
         p: usize,
         pool: &'static PoolSlot,
         peer: Option<NonZeroU64>,
-    ) -> Result<usize, Refusal> {
+    ) -> Result<Lent, Refusal> {
         if pool.state() != pool_state::OPEN {
             return Err(Refusal::ShuttingDown);
+        }
+        if peer.is_some() {
+            self.reap(); // a dead set counts for its peer until it has been reaped
         }
         while let Some(slot) = pool.idle.claim_lowest(pool.capacity()) {
             let set = pool.first_set() + slot;
             if let Some(result) = self.admit_and_lease(p, pool, set, peer) {
-                return result.map(|()| set);
+                return result;
             }
         }
         self.grow(p, pool, peer)
@@ -263,40 +283,47 @@ impl Crew {
         pool: &'static PoolSlot,
         set: usize,
         peer: Option<NonZeroU64>,
-    ) -> Option<Result<(), Refusal>> {
+    ) -> Option<Result<Lent, Refusal>> {
         if let Err(refusal) = self.admit_peer(pool, set, peer) {
             self.offer(p, pool, set);
             return Some(Err(refusal));
         }
-        let leased = self.lease_idle(pool, set);
-        if leased {
-            note_busy(pool, set);
-        }
-        leased.then_some(Ok(()))
+        let lent = self.lease_idle(pool, set)?;
+        note_busy(pool, set);
+        Some(Ok(lent))
     }
 
-    /// Edge 3: IDLE to LEASED, for whoever claimed the set's idle bit. False: it was retired; the
+    /// Edge 3: IDLE to LEASED, for whoever claimed the set's idle bit. `None`: it was retired; the
     /// claim is given up, and with it the last thing that may have kept the slot from being freed.
-    fn lease_idle(&'static self, pool: &'static PoolSlot, s: usize) -> bool {
+    fn lease_idle(&'static self, pool: &'static PoolSlot, s: usize) -> Option<Lent> {
         let set = &self.sets[s];
         // A new odd generation first: the word's release below publishes it.
-        set.lease.store(set.lease.load(Relaxed).wrapping_add(1), Relaxed);
+        let generation = set.lease.load(Relaxed).wrapping_add(1);
+        set.lease.store(generation, Relaxed);
         self.stamp(s);
         let leased = set.change(|word| {
             (!word.is(SetWord::RETIRED)).then_some(word.0 & !SetWord::IDLE | SetWord::LEASED)
         });
         if leased.is_none() {
-            set.lease.store(set.lease.load(Relaxed).wrapping_add(1), Relaxed);
+            set.lease.store(generation.wrapping_add(1), Relaxed);
             self.forget_peer(pool, s);
             self.drop_claim(s); // last: from here on the slot may be another set's
+            return None;
         }
-        leased.is_some()
+        Some(Lent { set: s, generation })
     }
 
-    /// The claimer of a retired set's idle bit lets go of it.
+    /// Whoever has the idle claim of a retired set lets go of it.
     pub(crate) fn drop_claim(&'static self, s: usize) {
-        if let Some(word) = self.sets[s].change(|word| Some(word.0 & !SetWord::IDLE)) {
-            self.settle(s, word);
+        let set = &self.sets[s];
+        let retired = |word: SetWord| word.is(SetWord::RETIRED);
+        match set.change(|word| retired(word).then_some(word.0 & !SetWord::IDLE)) {
+            Some(word) => self.settle(s, word),
+            // Not the set that was retired, but its slot's next one: it stays idle.
+            None => {
+                let p = set.pool.load(Relaxed) as usize;
+                self.offer(p, &self.pools[p], s);
+            }
         }
     }
 
@@ -352,7 +379,7 @@ impl Crew {
         let pool = &self.pools[p];
         if word.is(SetWord::RETIRED) {
             if word.is_unused() && word.alive() == 0 {
-                self.free(p, pool, s);
+                self.free(s);
             }
         } else if word.is(SetWord::IDLE) && word.jobs() == 0 {
             self.forget_peer(pool, s);
@@ -360,14 +387,24 @@ impl Crew {
         }
     }
 
-    /// Gives an idle set, whose claim the caller has, to the longest waiter, or puts it back.
+    /// Gives an idle set, whose claim the caller has, to the longest waiter, or puts it back; ends it if
+    /// it was retired, or its pool closed, while it was claimed.
     pub(crate) fn offer(&'static self, p: usize, pool: &'static PoolSlot, mut s: usize) {
         let port = self.booted_port();
         loop {
             if pool.waiting.load(SeqCst) > 0 && self.waiters.give(port, p, s) {
                 return;
             }
-            pool.idle.put(s - pool.first_set());
+            let slot = s - pool.first_set();
+            pool.idle.put(slot);
+            // Who retires the set, or closes the pool, sets its mark and then tries to claim the
+            // bit; while we had the claim that failed, so the set is theirs to end, through us.
+            let ended =
+                self.sets[s].word().is(SetWord::RETIRED) || pool.state() != pool_state::OPEN;
+            if ended && pool.idle.claim(slot) {
+                self.retire(s, Cause::Orderly);
+                return self.drop_claim(s);
+            }
             // The next in line may have armed itself between the two: it looked at the bitmap before
             // our put, or we see it now. One that is only about to arm looks after that.
             if pool.waiting.load(SeqCst) == 0 || !self.waiters.can_give(p) {
@@ -389,6 +426,13 @@ impl Crew {
             }
         }
     }
+}
+
+/// A set that was lent, and the generation of the lease.
+#[derive(Clone, Copy)]
+pub(super) struct Lent {
+    pub(super) set: usize,
+    pub(super) generation: u32,
 }
 
 /// A set has been leased.

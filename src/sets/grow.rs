@@ -4,12 +4,13 @@
 //! it was spent on: a thread that exists, by its own exit; one that never existed, here.
 
 use super::Refusal;
-use super::acquire::note_busy;
+use super::acquire::{Lent, note_busy};
 use super::retire::Cause;
 use super::slot::{PoolSlot, SetWord, job_cells, pool_state, worker_state};
 use crate::crew::Crew;
 use crate::limits::NAME_BYTES;
 use crate::port::{Event, Member, MemoryAnswer, Port, ThreadSpec};
+use crate::table::Want;
 use core::fmt::Write;
 use core::num::NonZeroU64;
 use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
@@ -28,7 +29,7 @@ impl Crew {
         p: usize,
         pool: &'static PoolSlot,
         peer: Option<NonZeroU64>,
-    ) -> Result<usize, Refusal> {
+    ) -> Result<Lent, Refusal> {
         let s = self.claim_slot(p, pool)?;
         if let Err(refusal) = self.admit_peer(pool, s, peer) {
             self.give_up_slot(p, pool, s);
@@ -36,11 +37,12 @@ impl Crew {
         }
         self.build(p, pool, s)?;
         let set = &self.sets[s];
-        set.lease.store(set.lease.load(Relaxed).wrapping_add(1), Relaxed);
+        let generation = set.lease.load(Relaxed).wrapping_add(1);
+        set.lease.store(generation, Relaxed);
         self.stamp(s);
         self.publish(p, pool, s, SetWord::LEASED)?;
         note_busy(pool, s);
-        Ok(s)
+        Ok(Lent { set: s, generation })
     }
 
     /// A new set, put among the idle ones.
@@ -53,9 +55,6 @@ impl Crew {
         self.build(p, pool, s)?;
         self.publish(p, pool, s, SetWord::IDLE)?;
         self.offer(p, pool, s);
-        if pool.state() != pool_state::OPEN {
-            self.retire(s, Cause::Orderly); // close has looked at this slot already
-        }
         Ok(())
     }
 
@@ -63,26 +62,33 @@ impl Crew {
         self.reap();
         // Counted first, then the pool's state is looked at; close changes the state first and then
         // waits for the count. One of the two sees the other, and from here on the pool stays.
-        pool.created.fetch_add(1, SeqCst);
-        let capacity = pool.capacity() as u32;
-        let slot = if pool.state() != pool_state::OPEN {
-            Err(Refusal::ShuttingDown)
-        } else {
-            pool.slots.claim_lowest(capacity as usize).ok_or(Refusal::AtCapacity { capacity })
-        };
-        let s = match slot {
-            Ok(slot) => pool.first_set() + slot,
-            Err(refusal) => {
-                pool.created.fetch_sub(1, SeqCst);
-                return Err(refusal);
+        pool.users.fetch_add(1, SeqCst);
+        match self.find_slot(pool) {
+            Ok(slot) => {
+                let s = pool.first_set() + slot;
+                pool.created.fetch_add(1, Relaxed);
+                self.sets[s].store(SetWord(SetWord::BUILDING));
+                Ok(s)
             }
-        };
-        self.sets[s].store(SetWord(SetWord::BUILDING));
-        if self.is_sealed() && pool.role_count() > 0 {
-            self.give_up_slot(p, pool, s);
+            Err(refusal) => {
+                pool.users.fetch_sub(1, SeqCst);
+                if pool.state() != pool_state::OPEN {
+                    self.waiters.nudge(self.booted_port(), p, Want::Exit); // close counted this attempt
+                }
+                Err(refusal)
+            }
+        }
+    }
+
+    fn find_slot(&'static self, pool: &'static PoolSlot) -> Result<usize, Refusal> {
+        if pool.state() != pool_state::OPEN {
+            return Err(Refusal::ShuttingDown);
+        }
+        let capacity = pool.capacity() as u32;
+        if self.is_sealed() && pool.role_count() > 0 && pool.created.load(Relaxed) < capacity {
             return Err(Refusal::Sealed);
         }
-        Ok(s)
+        pool.slots.claim_lowest(capacity as usize).ok_or(Refusal::AtCapacity { capacity })
     }
 
     /// The claimed slot goes back, and nothing else: no byte was reserved for it.

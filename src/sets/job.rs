@@ -130,6 +130,11 @@ impl Crew {
             if let Some(result) = take_result(cell, generation) {
                 return Ok(result);
             }
+            // Another generation, or another joiner took the result: only by a forged handle.
+            let word = cell.word.load(Acquire);
+            if word >> BITS != generation || !matches!(word & STATE, WAITED | DONE) {
+                return Err(JobError::Stale);
+            }
             left = deadline.saturating_sub(port.clock_ms()) as u32;
             // Only its completion can make this fail; then the result is there.
             if left == 0 && step(cell, generation, WAITED, PENDING) {

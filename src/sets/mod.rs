@@ -225,7 +225,6 @@ impl Refusal {
                 | Refusal::SpawnFailed { .. }
                 | Refusal::ObjectsExhausted { .. }
                 | Refusal::TargetMemory { .. }
-                | Refusal::Sealed
         )
     }
 

@@ -90,6 +90,18 @@ impl Crew {
         others
     }
 
+    /// Whether `peer` has all the sets it may, as far as a look can tell.
+    pub(super) fn peer_is_full(&'static self, pool: &PoolSlot, peer: Option<NonZeroU64>) -> bool {
+        let Some(key) = peer.map(NonZeroU64::get) else { return false };
+        let halves = (key as u32, (key >> 32) as u32);
+        let counts = |set: &usize| {
+            let set = &self.sets[*set];
+            set.peer_word.load(SeqCst) == ADMITTED
+                && (set.peer_low.load(Relaxed), set.peer_high.load(Relaxed)) == halves
+        };
+        pool.sets().filter(counts).count() >= pool.per_peer.load(Relaxed) as usize
+    }
+
     /// The set no longer counts for its peer; those who wait for that look again.
     pub(super) fn forget_peer(&'static self, pool: &PoolSlot, set: usize) {
         let own = &self.sets[set];

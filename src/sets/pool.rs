@@ -15,6 +15,7 @@ use crate::crew::Crew;
 use crate::limits::{
     MAX_POOLS, MAX_ROLES, MAX_SETS, MAX_WORKERS, NAME_BYTES, PRIORITY_MAX, STACK_MAX, STACK_MIN,
 };
+use crate::port::Severity;
 use crate::table::{Handle, Kind, Want};
 use core::fmt;
 use core::ops::Range;
@@ -294,6 +295,7 @@ impl Crew {
         if self.is_sealed() {
             return Err(OpenError::Sealed);
         }
+        self.reap(); // what has died is not kept
         for (p, pool) in self.pools.iter().enumerate() {
             let missing = |pool: &PoolSlot| {
                 pool.state() == pool_state::OPEN
@@ -322,14 +324,23 @@ impl Crew {
         let done = || {
             let used = |&s: &usize| self.sets[s].word() != SetWord::FREE;
             pool.sets().filter(used).for_each(|s| self.retire(s, Cause::Orderly));
-            pool.created.load(SeqCst) == 0
+            pool.users.load(SeqCst) == 0
         };
         let gone = self.wait_for_exits(p, timeout_ms, done);
         if pool.word.load(Acquire) != closing {
             return Err(CloseError::Stale);
         }
         if !gone {
-            return Err(CloseError::TimedOut(pool.created.load(Relaxed)));
+            let left = pool.created.load(Relaxed);
+            self.say(
+                self.booted_port(),
+                Severity::Minor,
+                format_args!(
+                    "pool {}: not closed yet, {left} sets have not ended",
+                    pool.name.read()
+                ),
+            );
+            return Err(CloseError::TimedOut(left));
         }
         // Of two who close the same pool, one ends its life.
         let changing = closing & !pool_state::STATE | pool_state::CHANGING;

@@ -3,7 +3,6 @@
 
 use super::RefusalKind;
 use super::slot::{PoolSlot, SetWord, pool_state, worker_state};
-use super::usage::is_busy;
 use crate::account::Account;
 use crate::crew::{Crew, Line};
 use core::fmt::{self, Write};
@@ -110,12 +109,15 @@ impl Crew {
         for s in pool.sets() {
             let set = &self.sets[s];
             let word = set.word();
-            if !is_busy(word) {
+            if word == SetWord::FREE || word.is(SetWord::IDLE) {
                 continue;
             }
             let slot = s - pool.first_set();
             let state = match word {
                 _ if word.is(SetWord::BUILDING) => "being made",
+                _ if word.is(SetWord::RETIRED) && word.is(SetWord::LEASED) => {
+                    "retired, still leased"
+                }
                 _ if word.is(SetWord::RETIRED) => "retired",
                 _ if word.is(SetWord::LEASED) => "leased",
                 _ => "released, jobs running",

@@ -10,7 +10,7 @@ use super::slot::{PoolSlot, SetWord, pool_state, worker_state};
 use crate::crew::Crew;
 use crate::port::Severity;
 use crate::table::Want;
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, SeqCst};
+use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
 /// How often a waiter asks whether a thread whose exit hook has run is gone for good, in ms.
 pub(super) const REAP_POLL_MS: u32 = 2;
@@ -55,9 +55,10 @@ impl Crew {
                 ),
             );
         }
-        // If it lies in the idle bitmap the claim is ours now; if somebody else has claimed it, that
-        // one finds RETIRED and lets go.
-        if set.word().is(SetWord::IDLE) && pool.idle.claim(slot) {
+        // If it lies in the idle bitmap the claim is ours now. If somebody else has claimed it, that
+        // one finds RETIRED when it leases the set, or after it has put the set back.
+        let word = set.word();
+        if word.is(SetWord::IDLE) && word.is(SetWord::RETIRED) && pool.idle.claim(slot) {
             self.drop_claim(s);
         }
         for w in pool.workers(s) {
@@ -68,9 +69,11 @@ impl Crew {
     fn stop_worker(&'static self, w: usize) {
         use worker_state::{PARKED, RUNNING, STATE, STOP};
         let worker = &self.workers[w];
-        let live = worker
-            .change(|word| (PARKED..=RUNNING).contains(&(word & STATE)).then_some(word | STOP));
-        if live.is_some() {
+        let told = worker.change(|word| {
+            let live = (PARKED..=RUNNING).contains(&(word & STATE));
+            (live && word & STOP == 0).then_some(word | STOP)
+        });
+        if told.is_some() {
             self.booted_port().event_post(&worker.wake);
         }
     }
@@ -78,7 +81,7 @@ impl Crew {
     /// Joins the threads whose exit hook has run, as far as they are gone, and gives back their bytes
     /// and their sets' slots. Any thread; waits for nothing but what the port's reap does.
     pub(crate) fn reap(&'static self) {
-        if self.exited.load(Acquire) == 0 {
+        if self.exited.load(SeqCst) == 0 {
             return;
         }
         let Some(port) = self.port() else { return };
@@ -87,14 +90,14 @@ impl Crew {
         for worker in &self.workers {
             use worker_state::{EMPTY, EXITED, REAPING};
             let set = &self.sets[worker.set()];
-            // While the set is being built its thread's number may not have been noted yet.
-            if worker.word() != EXITED || set.word().is(SetWord::BUILDING) {
+            // Passes by what another reaper has, and what a report looks at.
+            if worker.change(|word| (word == EXITED).then_some(REAPING)).is_none() {
                 continue;
             }
-            if worker.change(|word| (word == EXITED).then_some(REAPING)).is_none() {
-                continue; // another reaper, or a report that looks at the thread
-            }
-            if !port.thread_reap(worker.thread.load(Acquire)) {
+            // Looked at once the worker is ours: while its set is being built, its thread's number
+            // may not have been noted yet, and the number that is there be an older thread's.
+            let building = set.word().is(SetWord::BUILDING);
+            if building || !port.thread_reap(worker.thread.load(Acquire)) {
                 worker.store(EXITED);
                 continue;
             }
@@ -102,7 +105,7 @@ impl Crew {
             let bytes = pool.thread_bytes(worker.role(), overhead);
             let s = worker.set();
             worker.store(EMPTY);
-            self.exited.fetch_sub(1, AcqRel);
+            self.exited.fetch_sub(1, SeqCst);
             self.account.release(bytes);
             freed = true;
             if let Some(word) = set.change(|word| Some(word.0 - SetWord::ONE_ALIVE)) {
@@ -127,14 +130,16 @@ impl Crew {
         // dead is this lease's or an older one, never that of the slot's next life.
         let generation = set.lease.load(SeqCst);
         let word = set.word();
-        if word.is(SetWord::RETIRED) && word.is(SetWord::LEASED) && word.alive() == 0 {
+        // Even: somebody has just released it, and will find the set without threads.
+        let leased = generation & 1 == 1 && word.is(SetWord::LEASED);
+        if leased && word.is(SetWord::RETIRED) && word.alive() == 0 {
             set.revoked.store(generation, SeqCst);
             self.end_lease(s, generation);
         }
     }
 
     /// Edge 8: the slot returns, exactly once, with what the set itself had reserved.
-    pub(super) fn free(&'static self, p: usize, pool: &'static PoolSlot, s: usize) {
+    pub(super) fn free(&'static self, s: usize) {
         let set = &self.sets[s];
         // Several may find the set unused at the same time (its last reaper, a late release, a run
         // that lost); this compare-and-swap has one winner.
@@ -145,6 +150,8 @@ impl Crew {
         if won.is_none() {
             return;
         }
+        let p = set.pool.load(Relaxed) as usize;
+        let pool = &self.pools[p];
         let lease = set.lease.load(Relaxed);
         set.lease.store(lease.wrapping_add(lease & 1), Relaxed); // a growth that failed late
         self.forget_peer(pool, s);
@@ -161,8 +168,9 @@ impl Crew {
     pub(super) fn return_slot(&'static self, p: usize, pool: &'static PoolSlot, s: usize) {
         let port = self.booted_port();
         let slot = s - pool.first_set();
-        pool.slots.put(slot);
         pool.created.fetch_sub(1, SeqCst);
+        pool.slots.put(slot);
+        pool.users.fetch_sub(1, SeqCst);
         self.waiters.nudge(port, p, Want::Exit);
         if pool.waiting.load(SeqCst) > 0 {
             self.waiters.nudge_oldest(port, p);
@@ -172,7 +180,14 @@ impl Crew {
     /// Retires idle sets of other pools, above what those keep, until `bytes` will come free.
     pub(super) fn reclaim_idle(&'static self, asking: usize, bytes: usize) {
         let overhead = self.booted_port().thread_overhead_bytes();
-        let mut coming = 0usize;
+        // What is on its way already, from sets that have nothing to do but end.
+        let is_ending = |word: SetWord| word.is(SetWord::RETIRED) && word.jobs() == 0;
+        let mut coming: usize = self
+            .sets
+            .iter()
+            .filter(|set| is_ending(set.word()))
+            .map(|set| self.pools[set.pool.load(Relaxed) as usize].set_bytes(overhead))
+            .fold(0, usize::saturating_add);
         for (p, pool) in self.pools.iter().enumerate() {
             while p != asking
                 && coming < bytes
@@ -213,7 +228,7 @@ impl Crew {
     }
 
     /// Reaps until `done` says so, at most `timeout_ms`; whether it did. A bounded event wait: each
-    /// exit of a thread of pool `p` wakes it. Without a free seat it does not wait at all.
+    /// exit of a thread of pool `p` wakes it. Without a free seat it does not wait.
     pub(super) fn wait_for_exits(
         &'static self,
         p: usize,
@@ -221,29 +236,27 @@ impl Crew {
         done: impl Fn() -> bool,
     ) -> bool {
         let port = self.booted_port();
+        self.reap();
+        if done() {
+            return true;
+        }
         let deadline = port.clock_ms() + u64::from(timeout_ms);
-        let mut seat = None;
+        let Some(seat) = self.waiters.enter_for_exit() else { return done() };
         loop {
-            if seat.is_none() && !done() {
-                seat = self.waiters.enter();
-            }
-            if let Some(seat) = &seat {
-                seat.arm(p, Want::Exit);
-            }
+            // Arm, then look: what ends from here on is told to the seat.
+            seat.arm(p, Want::Exit);
             self.reap();
-            let left = deadline.saturating_sub(port.clock_ms()).min(u64::from(u32::MAX)) as u32;
-            if done() || left == 0 {
-                return done();
+            if done() {
+                return true;
             }
-            match &seat {
-                // A thread past its exit hook is a few instructions from its end, and nothing
-                // announces that end: look again soon.
-                Some(seat) if self.exited.load(Acquire) > 0 => {
-                    seat.wait(port, left.min(REAP_POLL_MS))
-                }
-                Some(seat) => seat.wait(port, left),
-                None => return done(),
-            };
+            let left = deadline.saturating_sub(port.clock_ms()).min(u64::from(u32::MAX)) as u32;
+            if left == 0 {
+                return false;
+            }
+            // A thread past its exit hook is a few instructions from its end, and nothing announces
+            // that end: look again soon.
+            let soon = self.exited.load(SeqCst) > 0;
+            seat.wait(port, if soon { left.min(REAP_POLL_MS) } else { left });
         }
     }
 }

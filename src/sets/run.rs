@@ -97,18 +97,22 @@ impl Crew {
         }
     }
 
-    /// The port's number of the thread of `role`.
+    /// The port's number of the thread of `role`; `NotRun` once that has ended.
     pub(crate) fn thread_of(&'static self, lease: Handle, role: usize) -> Result<usize, RunError> {
         let (s, generation) = self.lease_parts(lease)?;
         let set = &self.sets[s];
         let pool = &self.pools[set.pool.load(Relaxed) as usize];
         let worker = pool.workers(s).nth(role).and_then(|w| self.workers.get(w));
-        let thread = worker.map(|worker| worker.thread.load(Relaxed));
+        use worker_state::{PARKED, RUNNING};
+        let thread = worker.map(|worker| {
+            let live = (PARKED..=RUNNING).contains(&worker.state());
+            live.then_some(worker.thread.load(Relaxed))
+        });
         // Looked at last: what was read above belongs to this lease if it is current still.
         if set.lease.load(SeqCst) != generation || generation & 1 == 0 {
             return Err(self.why_no_lease(s, generation));
         }
-        thread.ok_or(RunError::BadRole)
+        thread.ok_or(RunError::BadRole)?.ok_or(RunError::NotRun)
     }
 
     /// Counts the job on the set and books the worker.

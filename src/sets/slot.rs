@@ -12,7 +12,7 @@ use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::sync::atomic::{
     AtomicPtr, AtomicU32, AtomicUsize,
-    Ordering::{AcqRel, Acquire, Relaxed},
+    Ordering::{AcqRel, Acquire, Relaxed, SeqCst},
 };
 
 /// Words of a closure that a worker's slot holds.
@@ -305,10 +305,13 @@ pub struct PoolSlot {
     /// Threads in `acquire` that wait for their peer's sets to come back.
     pub peer_waiting: AtomicU32,
     pub peer_ticket: AtomicU32,
+    /// Slots claimed, and attempts to claim one: as long as there is any the pool is not freed.
+    pub users: AtomicU32,
+    /// Sets that exist, those being made or ended included.
     pub created: AtomicU32,
     pub created_high: AtomicU32,
-    /// One more than the highest slot ever leased. The lowest idle set is always the one that is
-    /// leased, so this is how many were busy at one time.
+    /// One more than the highest slot ever leased: the lowest idle set is always the one that is
+    /// leased.
     pub busy_high: AtomicU32,
     pub leases: AtomicU32,
     pub threads: AtomicU32,
@@ -344,6 +347,7 @@ impl PoolSlot {
             waiting: AtomicU32::new(0),
             peer_waiting: AtomicU32::new(0),
             peer_ticket: AtomicU32::new(0),
+            users: AtomicU32::new(0),
             created: AtomicU32::new(0),
             created_high: AtomicU32::new(0),
             busy_high: AtomicU32::new(0),
@@ -354,8 +358,10 @@ impl PoolSlot {
         }
     }
 
+    /// SeqCst: a close changes the state and then looks at `users` and the idle bitmap, the users of
+    /// both the other way round.
     pub fn state(&self) -> u32 {
-        self.word.load(Acquire) & pool_state::STATE
+        self.word.load(SeqCst) & pool_state::STATE
     }
 
     pub fn capacity(&self) -> usize {

@@ -26,7 +26,8 @@ pub struct PoolUsage {
     pub waiting: u32,
     /// The most sets that existed at one time.
     pub created_high_water: u32,
-    /// The most sets that were busy at one time.
+    /// The most sets that were in use at one time, by the highest slot lent: the lowest idle one is
+    /// always the one that is lent.
     pub busy_high_water: u32,
     /// Leases granted so far; wraps.
     pub leases: u32,
@@ -103,11 +104,6 @@ impl Crew {
         let port = self.booted_port();
         let mut suspended = 0;
         for s in pool.sets() {
-            // While a set is being built its threads' numbers are not known yet.
-            if matches!(self.sets[s].word(), word if word == SetWord::FREE || word.is(SetWord::BUILDING))
-            {
-                continue;
-            }
             for (role, w) in pool.workers(s).enumerate() {
                 let worker = &self.workers[w];
                 // Keeps a reaper from joining the thread while we look. Two who look at once: one
@@ -119,9 +115,13 @@ impl Crew {
                 if watched.is_none() {
                     continue;
                 }
+                // Looked at once the worker is ours to look at: while its set is being built, the
+                // number that is there may be an older thread's.
+                let building = self.sets[s].word().is(SetWord::BUILDING);
                 let thread = worker.thread.load(Acquire);
-                let stopped = port.thread_suspended(thread);
-                if let Some(bytes) = port.stack_used(thread) {
+                let stopped = !building && port.thread_suspended(thread);
+                let used = if building { None } else { port.stack_used(thread) };
+                if let Some(bytes) = used {
                     pool.roles[role].stack_used.fetch_max(bytes, Relaxed);
                 }
                 worker.change(|word| Some(word & !WATCHED));
@@ -135,7 +135,7 @@ impl Crew {
     }
 }
 
-/// Whether a set is neither free nor idle.
+/// Whether a borrower has the set, or a job of one.
 pub(super) fn is_busy(word: SetWord) -> bool {
-    word != SetWord::FREE && !word.is(SetWord::IDLE)
+    word.is(SetWord::LEASED) || word.jobs() > 0
 }

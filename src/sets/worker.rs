@@ -10,7 +10,7 @@ use crate::crew::Crew;
 use crate::port::Event;
 use crate::table::Want;
 use core::ffi::c_void;
-use core::sync::atomic::Ordering::{AcqRel, Relaxed, SeqCst};
+use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 /// How long an idle worker waits when nothing asks it to look sooner, in ms: an hour. It need not
 /// wake at all; a bound on every wait is a rule (P6).
@@ -93,8 +93,9 @@ impl Crew {
         if idle_s < age_s {
             return ((age_s - idle_s).saturating_mul(1000)).min(IDLE_WAIT_MS);
         }
-        if pool.idle.claim(s - pool.first_set()) {
-            self.retire_claimed(pool, s, pool.keep.load(Relaxed) as usize);
+        let keep = pool.keep.load(Relaxed) as usize;
+        if pool.idle.count() > keep && pool.idle.claim(s - pool.first_set()) {
+            self.retire_claimed(pool, s, keep);
         }
         set.watched_since_s.store(now_s, Relaxed);
         age_s.saturating_mul(1000).min(IDLE_WAIT_MS)
@@ -124,17 +125,19 @@ impl Crew {
         use worker_state::{ASSIGNED, EXITED, PARKED, RUNNING, STATE, STOPPED, WATCHED};
         let worker = &self.workers[w];
         let s = worker.set();
-        let job = worker.job.load(Relaxed) as usize;
-        let label = worker.label.read();
         // Counted first: a reaper that sees EXITED counts it down.
-        self.exited.fetch_add(1, AcqRel);
+        self.exited.fetch_add(1, SeqCst);
         let before = worker.change(|word| {
             (PARKED..=STOPPED).contains(&(word & STATE)).then_some(word & WATCHED | EXITED)
         });
         let Some(before) = before else {
-            self.exited.fetch_sub(1, AcqRel);
+            self.exited.fetch_sub(1, SeqCst);
             return; // no thread of ours: a forged call
         };
+        // Read only now: until EXITED a booker may still give this worker a job. From here on nobody
+        // does, and the slot is ours until this thread is gone.
+        let job = worker.job.load(Relaxed) as usize;
+        let label = worker.label.read();
         let state = before & STATE;
         if state != STOPPED {
             self.retire(s, Cause::Death);
@@ -154,6 +157,9 @@ impl Crew {
         }
         let p = self.sets[s].pool.load(Relaxed) as usize;
         self.waiters.nudge(self.booted_port(), p, Want::Exit);
+        if self.pools[p].peer_waiting.load(SeqCst) > 0 {
+            self.waiters.nudge(self.booted_port(), p, Want::Peer); // its set no longer counts, once reaped
+        }
         if self.pools.iter().any(|pool| pool.waiting.load(SeqCst) > 0) {
             self.bytes_came_free(); // as soon as somebody reaps this thread
         }

@@ -33,6 +33,9 @@ const NUDGED: u32 = 3;
 const GRANTED: u32 = 4;
 const STATE: u32 = 0xf;
 const ADDRESS: u32 = 0xfff0;
+/// Closes, trims and failed growths that can wait at one time beside all waiting acquirers.
+const EXIT_SEATS: usize = 4;
+const SEATS: usize = MAX_WAITERS + EXIT_SEATS;
 /// The address of a seat that waits for nothing yet: no pool has this number.
 const NOWHERE: u32 = 0xff00;
 
@@ -69,7 +72,8 @@ struct Entry {
 /// All seats of the process.
 pub(crate) struct Waiters {
     next_ticket: AtomicU32,
-    entries: [Entry; MAX_WAITERS],
+    /// The last [`EXIT_SEATS`] are for those who wait for exits, so that a close is never crowded out.
+    entries: [Entry; SEATS],
 }
 
 fn address(pool: usize, want: Want) -> u32 {
@@ -82,7 +86,7 @@ impl Waiters {
             next_ticket: AtomicU32::new(0),
             entries: [const {
                 Entry { word: AtomicU32::new(FREE), ticket: AtomicU32::new(0), event: Event::new() }
-            }; MAX_WAITERS],
+            }; SEATS],
         }
     }
 
@@ -91,10 +95,18 @@ impl Waiters {
         self.entries.iter().try_for_each(|entry| entry.event.prepare(port))
     }
 
-    /// A free seat and its place in the order of arrival, or `None`: all are taken.
+    /// A free seat and its place in the order of arrival, or `None`: [`MAX_WAITERS`] are taken.
     pub(crate) fn enter(&'static self) -> Option<Seat> {
-        let entry = self
-            .entries
+        self.take_seat(&self.entries[..MAX_WAITERS])
+    }
+
+    /// As [`Self::enter`], for someone who waits for exits.
+    pub(crate) fn enter_for_exit(&'static self) -> Option<Seat> {
+        self.take_seat(&self.entries[MAX_WAITERS..]).or_else(|| self.enter())
+    }
+
+    fn take_seat(&'static self, seats: &'static [Entry]) -> Option<Seat> {
+        let entry = seats
             .iter()
             .find(|e| e.word.compare_exchange(FREE, NOWHERE | HELD, Acquire, Relaxed).is_ok())?;
         entry.ticket.store(self.next_ticket.fetch_add(1, Relaxed), Relaxed);
@@ -125,7 +137,7 @@ impl Waiters {
 
     /// Whether the next in line of `pool` can be given a set right now.
     pub(crate) fn can_give(&self, pool: usize) -> bool {
-        self.oldest(pool).is_some_and(|(_, word)| word & STATE == WAITING)
+        self.oldest(pool).is_some_and(|(_, word)| word & STATE != HELD)
     }
 
     /// Hands `set` to the seat that has waited longest for `pool`. False: nobody waits, or the next
@@ -134,11 +146,11 @@ impl Waiters {
         let queue = address(pool, Want::Set);
         let granted = (set as u32) << 16 | queue | GRANTED;
         while let Some((entry, word)) = self.oldest(pool) {
-            if word & STATE != WAITING {
+            if word & STATE == HELD {
                 return false;
             }
             // Fails only when this waiter left, was nudged, or another giver served it.
-            if entry.word.compare_exchange(queue | WAITING, granted, AcqRel, Relaxed).is_ok() {
+            if entry.word.compare_exchange(word, granted, SeqCst, SeqCst).is_ok() {
                 port.event_post(&entry.event);
                 return true;
             }
@@ -152,7 +164,7 @@ impl Waiters {
         for entry in &self.entries {
             if entry
                 .word
-                .compare_exchange(wanted, address(pool, want) | NUDGED, SeqCst, Relaxed)
+                .compare_exchange(wanted, address(pool, want) | NUDGED, SeqCst, SeqCst)
                 .is_ok()
             {
                 port.event_post(&entry.event);
@@ -165,7 +177,7 @@ impl Waiters {
         let queue = address(pool, Want::Set);
         if let Some((entry, _)) = self.oldest(pool) {
             let armed = queue | WAITING;
-            if entry.word.compare_exchange(armed, queue | NUDGED, SeqCst, Relaxed).is_ok() {
+            if entry.word.compare_exchange(armed, queue | NUDGED, SeqCst, SeqCst).is_ok() {
                 port.event_post(&entry.event);
             }
         }

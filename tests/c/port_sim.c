@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "port_sim.h"
+#include "sim_context.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <ucontext.h>
 
 #define BEGIN_MS 1000u
 
@@ -16,7 +16,6 @@ typedef enum sim_state {
 } sim_state;
 
 typedef struct sim_thread {
-    ucontext_t context;
     sim_state state;
     uint32_t worker;
     /* SIM_WAITING: for what, and until when. */
@@ -32,13 +31,17 @@ typedef struct sim_fault {
 
 /* Number 0 is the thread that was there before. */
 static sim_thread threads[1 + PORT_SIM_THREADS] = { { .state = SIM_READY } };
-static unsigned char stacks[PORT_SIM_THREADS][PORT_SIM_STACK_BYTES];
 static sim_thread *current = &threads[0];
 static uint64_t now_ms = BEGIN_MS;
 static sim_fault thread_fault;
 static sim_fault event_fault;
 
 /* ---- who runs ---- */
+
+static size_t number_of(const sim_thread *thread)
+{
+    return (size_t)(thread - threads);
+}
 
 static int can_run(const sim_thread *thread)
 {
@@ -49,7 +52,7 @@ static int can_run(const sim_thread *thread)
 /* The next one after the current, round and round; the current itself comes last. */
 static sim_thread *next_to_run(void)
 {
-    const size_t own = (size_t)(current - threads);
+    const size_t own = number_of(current);
     size_t i;
 
     for (i = 1; i <= 1u + PORT_SIM_THREADS; i++) {
@@ -87,9 +90,7 @@ static void let_others_run(void)
     }
     if (to != from) {
         current = to;
-        if (swapcontext(&from->context, &to->context) != 0) {
-            abort();
-        }
+        sim_context_switch(number_of(from), number_of(to));
     }
 }
 
@@ -179,23 +180,10 @@ static sim_thread *free_thread(void)
     return NULL;
 }
 
-/* 0, or the error number. */
-static int give_stack(sim_thread *thread)
-{
-    if (getcontext(&thread->context) != 0) {
-        return errno;
-    }
-    thread->context.uc_stack.ss_sp = stacks[thread - &threads[1]];
-    thread->context.uc_stack.ss_size = PORT_SIM_STACK_BYTES;
-    thread->context.uc_link = NULL;
-    makecontext(&thread->context, thread_main, 0);
-    return 0;
-}
-
 static int32_t thread_create(void *context, const crew_thread_spec *spec, size_t *thread)
 {
     sim_thread *made = free_thread();
-    int error;
+    int32_t error;
 
     (void)context;
     if (due(&thread_fault)) {
@@ -207,13 +195,13 @@ static int32_t thread_create(void *context, const crew_thread_spec *spec, size_t
     if (made == NULL) {
         return EAGAIN;
     }
-    error = give_stack(made);
+    error = sim_context_make(number_of(made), thread_main);
     if (error != 0) {
         return error;
     }
     made->worker = spec->worker;
     made->state = SIM_READY;
-    *thread = (size_t)(made - threads);
+    *thread = number_of(made);
     return 0;
 }
 
@@ -283,6 +271,11 @@ uint32_t port_sim_threads(void)
         count += threads[i].state != SIM_FREE;
     }
     return count;
+}
+
+uint32_t port_sim_worker(size_t thread)
+{
+    return threads[thread].worker;
 }
 
 void port_sim_exit(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * A simulated port for tests: threads that are stacks of one operating-system thread, so that every run of a program is
- * the same run.
+ * A simulated port for tests: threads that are stacks of one thread of execution, so that every run of a program is
+ * the same run. The machine is behind sim_context.h; there need not be an operating system.
  *
  * A thread runs until it waits; then the next one that can run does, in the order of their numbers. The clock stands
  * still while anybody can run, and jumps to the end of the shortest wait when nobody can: hours cost nothing, and a
@@ -34,6 +34,9 @@ void port_sim_fail_event(uint32_t nth, int32_t error);
 
 /* Threads that were made and have not been joined. */
 uint32_t port_sim_threads(void);
+
+/* The number by which the core knows the worker of this thread (crew_lease_thread). */
+uint32_t port_sim_worker(size_t thread);
 
 /* Ends the calling thread inside its job, as pthread_exit would. Not from the thread that the port did not make. */
 void port_sim_exit(void);

@@ -3,8 +3,8 @@
  * What the simulated port alone can show: bounds met to the millisecond, ages of hours, and the nth creation failing,
  * for every n, with nothing else in the process that could hide a loss.
  */
+#include "simulated.h"
 #include "check.h"
-#include "host_main.h"
 #include "port_sim.h"
 
 #include <errno.h>
@@ -17,6 +17,7 @@
 
 static const crew_role roles[2] = { { "left", STACK_BYTES, 10u }, { "right", STACK_BYTES, 10u } };
 static crew_event pause_event;
+static uint32_t boot_budget_mib;
 
 static uint64_t now_ms(void)
 {
@@ -91,6 +92,7 @@ static void boot_asks_again_after_an_event_was_refused(void)
     int32_t status;
 
     options.port = port_sim();
+    options.budget_mib = boot_budget_mib;
     (void)CHECK_EQ(port_sim()->event_create(NULL, &pause_event), 0);
     for (;;) {
         port_sim_fail_event(nth, ENOMEM);
@@ -258,9 +260,11 @@ static void thread_that_ends_inside_its_job_takes_its_set_along(void)
     check_nothing_left();
 }
 
-int main(void)
+int crew_simulated(uint32_t budget_mib, crew_sink print, void *context)
 {
-    host_guard();
+    check.print = print;
+    check.context = context;
+    boot_budget_mib = budget_mib;
     RUN(boot_asks_again_after_an_event_was_refused);
     RUN(nth_event_is_refused);
     RUN(nth_thread_is_refused);
@@ -268,5 +272,6 @@ int main(void)
     RUN(waits_end_to_the_millisecond);
     RUN(idle_set_goes_back_at_its_age);
     RUN(thread_that_ends_inside_its_job_takes_its_set_along);
-    return check_sum();
+    (void)check_sum();
+    return check.failed;
 }

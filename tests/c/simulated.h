@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * Two suites that need the simulated port, whatever machine is below it. Both print as crew_conformance does, and
+ * return the number of tests that failed. Each once per process.
+ */
+#ifndef SIMULATED_H
+#define SIMULATED_H
+
+#include "crew.h"
+
+/* Time and failures. Boots Crew, so that it comes first. budget_mib: as in crew_boot_options; 8 or more, or 0. */
+int crew_simulated(uint32_t budget_mib, crew_sink print, void *context);
+
+/* Every table full, and everything back afterwards. After crew_simulated, before crew_seal. */
+int crew_sim_tables(crew_sink print, void *context);
+
+#endif
