@@ -305,6 +305,34 @@ fn threads_carry_names_stacks_and_priorities_of_their_roles() {
 }
 
 #[test]
+fn the_most_stack_that_a_role_used_is_kept_where_the_target_can_tell() {
+    let sim = Sim::new();
+    let crew = boot(sim, Budget::Default);
+    let pool = open::<2>(crew, 1);
+    let _lease = pool.acquire(0).unwrap();
+    assert_eq!(pool.usage().unwrap().stack_used[..2], [0, 0], "not known");
+    for (seen, kept) in [(2_000, 2_000), (24_000, 24_000), (1_000, 24_000)] {
+        sim.script().stack_used = Some(seen);
+        assert_eq!(pool.usage().unwrap().stack_used[..3], [kept, kept, 0]);
+    }
+    let mut text = String::new();
+    crew.report(1, &mut |line| text += line);
+    assert!(text.contains("stack 65536 B, most used 24000 B"), "{text}");
+}
+
+#[test]
+fn a_set_that_is_being_ended_is_not_busy() {
+    let sim = Sim::with(|script| script.linger = u32::MAX);
+    let options = PoolOptions { capacity: 1, busy_age_s: 5, ..PoolOptions::default() };
+    let pool = open_with::<1>(boot(sim, Budget::Default), options);
+    drop(pool.acquire(0).unwrap());
+    sim.advance(3_600_000);
+    pool.trim(0).unwrap();
+    let usage = pool.usage().unwrap();
+    assert_eq!((usage.created, usage.overdue, usage.oldest_busy_s), (1, 0, 0));
+}
+
+#[test]
 fn a_waiter_gets_what_comes_back_first_come_first_served() {
     let sim = Sim::new();
     let pool = open::<1>(boot(sim, Budget::Default), 1);

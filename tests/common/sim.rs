@@ -47,6 +47,8 @@ pub struct Script {
     pub events_left: Option<u32>,
     /// While the next thread is made, the one of this name dies.
     pub kill_at_next_spawn: Option<String>,
+    /// What every thread is seen to have used of its stack; `None`: cannot tell.
+    pub stack_used: Option<usize>,
     /// How long each ended thread takes to be gone.
     pub linger: u32,
     pub log: Vec<(Severity, String)>,
@@ -237,6 +239,10 @@ impl Port for Sim {
 
     fn thread_suspended(&self, thread: usize) -> bool {
         self.threads.lock().unwrap()[&thread].suspended
+    }
+
+    fn stack_used(&self, _thread: usize) -> Option<usize> {
+        self.script().stack_used
     }
 
     fn event_create(&self, _event: &'static Event) -> Result<(), i32> {
