@@ -177,9 +177,16 @@ impl Crew {
     ) -> Result<Lent, Refusal> {
         let port = self.booted_port();
         let mut want = Want::for_refusal(&refusal);
-        let mut _queue = Queue::join(pool, want);
+        let mut queue = Queue::join(pool, want);
+        let mut left = None;
         loop {
+            // Counted, then armed, then looked: see `offer`.
             self.arm(seat, p, pool, want);
+            if left.take().is_some() {
+                // Only now has the seat left its former queue. As the oldest there it may have been
+                // nudged for, or trusted to find, something that it did not use.
+                self.pass_on(p, pool);
+            }
             let mut wake = Wake::TimedOut;
             let mut pause_ms = u32::MAX;
             // The oldest looks for itself; the others are served in turn. A peer that has room again
@@ -228,7 +235,7 @@ impl Crew {
             }
             if want != Want::for_refusal(&refusal) {
                 want = Want::for_refusal(&refusal);
-                _queue = Queue::join(pool, want);
+                left = Some(core::mem::replace(&mut queue, Queue::join(pool, want)));
             }
         }
     }
