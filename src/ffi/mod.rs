@@ -6,23 +6,31 @@
 
 #![allow(non_camel_case_types)] // C's names
 
-mod a_status;
-mod b_port;
-mod c_boot;
-mod d_pool;
-mod e_lease;
-mod f_job;
-mod g_usage;
-mod h_worker;
+// The order of the header's sections; the blank lines keep it.
+mod status;
 
-pub use a_status::*;
-pub use b_port::*;
-pub use c_boot::*;
-pub use d_pool::*;
-pub use e_lease::*;
-pub use f_job::*;
-pub use g_usage::*;
-pub use h_worker::*;
+mod port;
+
+mod boot;
+
+mod pool;
+
+mod lease;
+
+mod job;
+
+mod usage;
+
+mod worker;
+
+pub use boot::*;
+pub use job::*;
+pub use lease::*;
+pub use pool::*;
+pub use port::*;
+pub use status::*;
+pub use usage::*;
+pub use worker::*;
 
 use crate::crew::Crew;
 use core::ffi::{CStr, c_char};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Leases: acquire and release.
 
-use super::a_status::{of_acquire, of_refusal, of_run};
+use super::status::{of_acquire, of_refusal, of_run};
 use super::*;
 use crate::sets::{AcquireError, EAGAIN, EPIPE, Refusal};
 use crate::table::Handle;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Jobs: run, join, detach.
 
-use super::a_status::{of_job, of_run};
+use super::status::{of_job, of_run};
 use super::*;
 use crate::limits::LABEL_BYTES;
 use crate::sets::{Outcome, Work};

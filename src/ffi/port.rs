@@ -237,7 +237,7 @@ impl Port for crew_port {
 
     fn log(&self, severity: Severity, text: &str) {
         if let Some(log) = self.log {
-            super::g_usage::with_c_text(text, |text| {
+            super::usage::with_c_text(text, |text| {
                 // SAFETY: see above; `text` outlives the call.
                 unsafe { log(self.context, severity as i32, text) }
             });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The account, charges for fixed threads, figures, the report.
 
-use super::a_status::of_close;
+use super::status::of_close;
 use super::*;
 use crate::account::{Account, verdict::Verdict};
 use crate::limits::{MAX_ROLES, TEXT_BYTES};

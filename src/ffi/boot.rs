@@ -71,7 +71,7 @@ unsafe fn boot(options: *const crew_boot_options) -> Result<(), i32> {
     })
 }
 
-use super::b_port::checked;
+use super::port::checked;
 
 fn built_in_port() -> Option<&'static dyn Port> {
     #[cfg(feature = "std")]
@@ -91,7 +91,7 @@ pub extern "C" fn crew_seal() -> i32 {
     status(CREW.seal().map_err(|error| of_open(&error)))
 }
 
-use super::a_status::of_open;
+use super::status::of_open;
 
 /// Reads an operator's budget: a positive whole number of MiB, blanks around it allowed. At most
 /// CREW_TEXT_BYTES are read.

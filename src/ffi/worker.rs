@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The worker loop's side, for ports.
 
-use super::b_port::event_for_c;
+use super::port::event_for_c;
 use super::*;
 use crate::sets::{Next, Outcome};
 use core::ffi::c_void;

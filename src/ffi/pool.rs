@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Pools: open, trim, close.
 
-use super::a_status::{of_close, of_open};
+use super::status::{of_close, of_open};
 use super::*;
 use crate::limits::{JOBS_PER_WORKER, MAX_ROLES, NAME_BYTES, PRIORITY_MAX, STACK_MAX, STACK_MIN};
 use crate::sets::{PoolOptions, Role};
