@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # make ioc    sets up what is missing, builds, and runs the demonstration IOC with real CA clients
 # make test   passes every check, as CI does
-.PHONY: help ioc ioc-shell test lib header fmt clean
+.PHONY: help ioc ioc-shell test zynq size lib header fmt clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 	@echo 'make ioc-shell  the demonstration IOC, at its prompt'
+	@echo 'make zynq       the self-test on a Cortex-A9 without an operating system, in QEMU'
+	@echo 'make size       code and table sizes on a Cortex-A9'
 	@echo 'make lib        build/libcrew.a and include/crew.h, for C programs'
 	@echo 'make header     include/crew.h again, after a change in src/ffi'
 
@@ -17,6 +19,12 @@ ioc-shell:
 
 test:
 	ci/all.sh
+
+zynq:
+	ci/zynq.sh
+
+size:
+	ci/size.sh
 
 # --- the C library -------------------------------------------------------------------------------
 

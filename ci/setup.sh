@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Installs what the build and the demonstration IOC need: compilers (as root, from the Debian-like distribution, if they
 # are missing) and build/venv with EPICS base and a CA client from the Python registry. With --test also what only the
-# checks need.
+# checks need. With --zynq only what the self-test on a Cortex-A9 needs, and nothing of EPICS.
 # Cost: nothing when all is there; about a minute on a fresh machine. Needs the network only then.
-# Prints the EPICS directory as its last line.
+# Prints the EPICS directory as its last line (not with --zynq).
 set -eu
 cd "$(dirname "$0")/.."
 
+for_test= for_zynq=
 case "${1:-}" in
-"") for_test= ;;
+"") ;;
 --test) for_test=yes ;;
-*) echo "usage: ci/setup.sh [--test]" >&2; exit 2 ;;
+--zynq) for_zynq=yes ;;
+*) echo "usage: ci/setup.sh [--test | --zynq]" >&2; exit 2 ;;
 esac
 
 say() { echo "setup: $*" >&2; }
@@ -20,10 +22,19 @@ have() { command -v "$1" >/dev/null 2>&1; }
 
 # --- packages of the distribution ---
 missing=
-for pair in gcc:gcc g++:g++ make:make python3:python3; do
+commands="gcc:gcc make:make"
+if [ -n "$for_zynq" ]; then
+    commands="$commands arm-none-eabi-gcc:gcc-arm-none-eabi qemu-system-arm:qemu-system-arm"
+else
+    commands="$commands g++:g++ python3:python3"
+fi
+for pair in $commands; do
     have "${pair%%:*}" || missing="$missing ${pair#*:}"
 done
-if have python3; then
+if [ -n "$for_zynq" ]; then
+    have arm-none-eabi-gcc && echo '#include <stdlib.h>' | arm-none-eabi-gcc -E - >/dev/null 2>&1 ||
+        missing="$missing libnewlib-arm-none-eabi"
+elif have python3; then
     python3 -c 'import venv, ensurepip' 2>/dev/null || missing="$missing python3-venv"
 else
     missing="$missing python3-venv"
@@ -33,7 +44,11 @@ if [ -n "$for_test" ]; then
     have valgrind || missing="$missing valgrind libc6-dbg"
 fi
 rust=
-have cargo || rust="cargo rustc"
+if [ -n "$for_zynq" ]; then
+    ci/build-std.sh --rustc --version >/dev/null 2>&1 || rust="cargo rustc rust-src"
+else
+    have cargo || rust="cargo rustc"
+fi
 if [ -n "$for_test" ]; then
     have cargo-fmt || rust="$rust rustfmt"
     have cargo-clippy || rust="$rust rust-clippy"
@@ -48,7 +63,7 @@ if [ -n "$missing$rust" ]; then
     if [ -n "$rust" ]; then
         # Debian 12 keeps its current compiler under names of its own; newer releases do not.
         if apt-cache show rustc-web >/dev/null 2>&1; then
-            rust=$(echo "$rust" | sed 's/rust-clippy/rust-web-clippy/; s/\<\(cargo\|rustc\|rustfmt\)\>/\1-web/g')
+            rust=$(echo "$rust" | sed 's/rust-clippy/rust-web-clippy/; s/rust-src/rust-web-src/; s/\<\(cargo\|rustc\|rustfmt\)\>/\1-web/g')
         fi
         missing="$missing $rust"
     fi
@@ -56,6 +71,8 @@ if [ -n "$missing$rust" ]; then
     # shellcheck disable=SC2086
     apt-get install -y -qq --no-install-recommends $missing >/dev/null || die "apt-get could not install$missing"
 fi
+
+[ -z "$for_zynq" ] || exit 0
 
 # --- EPICS base and the CA client ---
 venv=build/venv

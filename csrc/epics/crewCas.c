@@ -217,6 +217,20 @@ static void tellRefusal(const struct sockaddr_in *peer, const crew_refusal *refu
     crewLog(errlogMinor, "CA client %s refused: %s", address, reason);
 }
 
+/* A full house may be full of suspended members. Looking at them counts and tells them; once a second is enough. */
+static void lookForSuspended(void)
+{
+    static size_t lookedS;
+    const size_t nowS = (size_t)(nowMs() / 1000u);
+    const size_t before = epicsAtomicGetSizeT(&lookedS);
+
+    if (nowS != before && epicsAtomicCmpAndSwapSizeT(&lookedS, before, nowS) == before) {
+        crew_usage usage = CREW_USAGE_INIT;
+
+        (void)crew_pool_usage(casPool, &usage);
+    }
+}
+
 /* 1: the connection may go on to rsrv, with a set or, when there is no telling, as it would without Crew. */
 static int admit(acceptor *own, const struct sockaddr_in *peer)
 {
@@ -231,6 +245,7 @@ static int admit(acceptor *own, const struct sockaddr_in *peer)
         return 1;
     }
     if (refusal.kind == status) {
+        lookForSuspended();
         tellRefusal(peer, &refusal);
         return 0;
     }
