@@ -102,7 +102,6 @@ impl Crew {
         let still = self.find_pool(handle);
         match (result, still) {
             (Ok(lent), Ok(_)) if pool.state() == pool_state::OPEN => {
-                pool.leases.fetch_add(1, Relaxed);
                 Ok(Handle::new(Kind::Lease, lent.set, lent.generation))
             }
             (Ok(lent), still) => {
@@ -312,7 +311,7 @@ impl Crew {
             (!word.is(SetWord::RETIRED)).then_some(word.0 & !SetWord::IDLE | SetWord::LEASED)
         });
         if leased.is_none() {
-            set.lease.store(generation.wrapping_add(1), Relaxed);
+            set.lease.store(generation.wrapping_sub(1), Relaxed); // nobody has seen it
             self.forget_peer(pool, s);
             self.drop_claim(s); // last: from here on the slot may be another set's
             return None;

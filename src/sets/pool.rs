@@ -249,8 +249,7 @@ impl Crew {
         pool.extra_bytes.store(options.extra_bytes, Relaxed);
         pool.first_set.store(first_set as u32, Relaxed);
         pool.first_worker.store(first_worker as u32, Relaxed);
-        let counters =
-            [&pool.created_high, &pool.busy_high, &pool.leases, &pool.threads, &pool.retirements];
+        let counters = [&pool.created_high, &pool.busy_high, &pool.threads, &pool.retirements];
         counters.into_iter().chain(&pool.refused).for_each(|counter| counter.store(0, Relaxed));
         for s in pool.sets() {
             self.sets[s].pool.store(p as u32, Relaxed);
@@ -259,6 +258,7 @@ impl Crew {
             }
             pool.slots.put(s - first_set);
         }
+        pool.leases_before.store(self.leases_of(pool), Relaxed);
         pool.word.store(generation << pool_state::BITS | pool_state::OPEN, Release);
         Ok((p, generation))
     }

@@ -313,7 +313,8 @@ pub struct PoolSlot {
     /// One more than the highest slot ever leased: the lowest idle set is always the one that is
     /// leased.
     pub busy_high: AtomicU32,
-    pub leases: AtomicU32,
+    /// What `Crew::leases_of` counted when the pool was opened.
+    pub leases_before: AtomicU32,
     pub threads: AtomicU32,
     pub retirements: AtomicU32,
     pub refused: [AtomicU32; RefusalKind::COUNT],
@@ -351,7 +352,7 @@ impl PoolSlot {
             created: AtomicU32::new(0),
             created_high: AtomicU32::new(0),
             busy_high: AtomicU32::new(0),
-            leases: AtomicU32::new(0),
+            leases_before: AtomicU32::new(0),
             threads: AtomicU32::new(0),
             retirements: AtomicU32::new(0),
             refused: [const { AtomicU32::new(0) }; RefusalKind::COUNT],

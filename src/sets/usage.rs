@@ -79,7 +79,7 @@ impl Crew {
             waiting: pool.waiting.load(Relaxed) + pool.peer_waiting.load(Relaxed),
             created_high_water: pool.created_high.load(Relaxed),
             busy_high_water: pool.busy_high.load(Relaxed),
-            leases: pool.leases.load(Relaxed),
+            leases: self.leases_of(pool).wrapping_sub(pool.leases_before.load(Relaxed)),
             threads_created: pool.threads.load(Relaxed),
             retirements: pool.retirements.load(Relaxed),
             suspended,
@@ -95,6 +95,14 @@ impl Crew {
             *to = role.stack_used.load(Relaxed);
         }
         usage
+    }
+
+    /// Leases that the pool's slots have ever seen; wraps. Nobody counts them: each lease moves its
+    /// set's generation on by two.
+    pub(super) fn leases_of(&'static self, pool: &PoolSlot) -> u32 {
+        pool.sets()
+            .map(|s| self.sets[s].lease.load(Relaxed).wrapping_add(1) / 2)
+            .fold(0, u32::wrapping_add)
     }
 
     /// Looks at each thread of the pool: notes its stack, and retires the set of a suspended one.
