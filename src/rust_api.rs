@@ -230,13 +230,12 @@ impl Worker {
             end -= 1;
         }
         let label = &label.as_bytes()[..end];
-        self.crew.run(self.lease, self.role, label, work, joinable).map_err(|(error, work)| {
-            if let Work::Closure { discard, mut closure, .. } = work {
-                // SAFETY: the closure was not given away: it came back with the error.
-                unsafe { discard(&mut closure) };
-            }
-            error
-        })
+        let result = self.crew.run(self.lease, self.role, label, &work, joinable);
+        if result.is_err() {
+            // SAFETY: it was not moved to the worker, and `work` is only its bytes.
+            unsafe { discard::<F>(&mut closure) };
+        }
+        result
     }
 }
 

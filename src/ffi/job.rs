@@ -79,17 +79,23 @@ pub unsafe extern "C" fn crew_run(
     job: *mut crew_job,
 ) -> i32 {
     let Some(function) = function else { return CREW_NULL_ARGUMENT };
-    // SAFETY: the caller's promise.
-    let label = match unsafe { read_text(label, LABEL_BYTES) } {
-        Ok(label) => label.as_bytes(),
-        Err(status) => return status,
-    };
-    if label.is_empty() || !label.iter().all(|&byte| byte.is_ascii_graphic() || byte == b' ') {
-        return CREW_BAD_TEXT;
+    if label.is_null() {
+        return CREW_NULL_ARGUMENT;
     }
+    let mut length = 0;
+    loop {
+        // SAFETY: the caller's promise: every byte before this one was not NUL.
+        match unsafe { *label.cast::<u8>().add(length) } {
+            0 if length > 0 => break,
+            b' '..=b'~' if length + 1 < LABEL_BYTES => length += 1,
+            _ => return CREW_BAD_TEXT,
+        }
+    }
+    // SAFETY: that many bytes have just been read there.
+    let label = unsafe { core::slice::from_raw_parts(label.cast::<u8>(), length) };
     let work = Work::Call(function, argument);
     let joinable = !job.is_null();
-    match CREW.run(Handle::from_bits(lease.bits), role as usize, label, work, joinable) {
+    match CREW.run(Handle::from_bits(lease.bits), role as usize, label, &work, joinable) {
         Ok(handle) => {
             if let Some(handle) = handle {
                 // SAFETY: joinable: not NULL, and the caller's promise.
@@ -97,7 +103,7 @@ pub unsafe extern "C" fn crew_run(
             }
             CREW_OK
         }
-        Err((error, _)) => of_run(error),
+        Err(error) => of_run(error),
     }
 }
 

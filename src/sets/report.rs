@@ -105,7 +105,7 @@ impl Crew {
     }
 
     fn report_sets(&'static self, out: &mut Printer<'_>, pool: &'static PoolSlot) {
-        let now_s = (self.booted_port().clock_ms() / 1000) as u32;
+        let now = self.moment();
         for s in pool.sets() {
             let set = &self.sets[s];
             let word = set.word();
@@ -122,7 +122,7 @@ impl Crew {
                 _ if word.is(SetWord::LEASED) => "leased",
                 _ => "released, jobs running",
             };
-            let age_s = now_s.wrapping_sub(set.since_s.load(Relaxed));
+            let age_s = Self::seconds_between(set.since.load(Relaxed), now);
             let peer = u64::from(set.peer_high.load(Relaxed)) << 32
                 | u64::from(set.peer_low.load(Relaxed));
             out.print(format_args!("  set {slot}: {state}, {age_s} s, peer {peer:#x}"));

@@ -74,16 +74,16 @@ impl Crew {
         }
     }
 
-    /// Gives `work` to the worker of `role`. A joinable job's handle comes back. On an error the work
-    /// comes back with it.
+    /// Gives `work` to the worker of `role`. A joinable job's handle comes back. A closure's bytes have
+    /// been moved to the worker then, and only then.
     pub(crate) fn run(
         &'static self,
         lease: Handle,
         role: usize,
         label: &[u8],
-        work: Work,
+        work: &Work,
         joinable: bool,
-    ) -> Result<Option<Handle>, (RunError, Work)> {
+    ) -> Result<Option<Handle>, RunError> {
         match self.book(lease, role) {
             Ok((s, w)) => self.assign(s, w, label, work, joinable),
             Err(error) => {
@@ -92,7 +92,7 @@ impl Crew {
                 if error == RunError::NotRun && !joinable {
                     self.announce_not_run(label);
                 }
-                Err((error, work))
+                Err(error)
             }
         }
     }
@@ -165,9 +165,9 @@ impl Crew {
         s: usize,
         w: usize,
         label: &[u8],
-        work: Work,
+        work: &Work,
         joinable: bool,
-    ) -> Result<Option<Handle>, (RunError, Work)> {
+    ) -> Result<Option<Handle>, RunError> {
         let port = self.booted_port();
         let worker = &self.workers[w];
         let cell = joinable.then(|| self.claim_cell(w));
@@ -176,12 +176,12 @@ impl Crew {
             // A stop that came while the worker was booked must find a worker that looks.
             port.event_post(&worker.wake);
             self.uncount_job(s);
-            return Err((RunError::NoJobCell, work));
+            return Err(RunError::NoJobCell);
         }
         let cell = cell.flatten();
         worker.job.store(cell.map_or(0, |(index, _)| index as u32 + 1), Relaxed);
         worker.label.write(label);
-        let (function, argument, discard) = match &work {
+        let (function, argument, discard) = match work {
             Work::Call(function, argument) => (*function, *argument, core::ptr::null_mut()),
             Work::Closure { run, discard, closure } => {
                 // SAFETY: in state BOOKED, which only we entered, nobody else touches the closure.
@@ -203,7 +203,7 @@ impl Crew {
                 self.announce_not_run(label);
             }
             self.uncount_job(s);
-            return Err((RunError::NotRun, work));
+            return Err(RunError::NotRun);
         }
         port.event_post(&worker.wake);
         Ok(cell.map(|(index, generation)| Handle::new(Kind::Job, index, generation)))

@@ -68,8 +68,8 @@ pub struct Set {
     pub lease: AtomicU32,
     /// The lease that was taken away when the set died under it.
     pub revoked: AtomicU32,
-    /// Seconds of the port's clock when it was last leased.
-    pub since_s: AtomicU32,
+    /// The moment (see `Crew::moment`) when it was last leased.
+    pub since: AtomicU32,
     pub peer_low: AtomicU32,
     pub peer_high: AtomicU32,
     /// See `peer.rs`.
@@ -77,7 +77,7 @@ pub struct Set {
     pub pool: AtomicU32,
     /// The lease generation that the idle-age watch last saw, and since when.
     pub watched: AtomicU32,
-    pub watched_since_s: AtomicU32,
+    pub watched_since: AtomicU32,
 }
 
 impl Set {
@@ -86,13 +86,13 @@ impl Set {
             word: AtomicU32::new(0),
             lease: AtomicU32::new(0),
             revoked: AtomicU32::new(0),
-            since_s: AtomicU32::new(0),
+            since: AtomicU32::new(0),
             peer_low: AtomicU32::new(0),
             peer_high: AtomicU32::new(0),
             peer_word: AtomicU32::new(0),
             pool: AtomicU32::new(0),
             watched: AtomicU32::new(0),
-            watched_since_s: AtomicU32::new(0),
+            watched_since: AtomicU32::new(0),
         }
     }
 
@@ -417,9 +417,12 @@ impl<const WORDS: usize> Text<WORDS> {
 
     /// Keeps as much of `text` as fits.
     pub fn write(&self, text: &[u8]) {
-        for (i, word) in self.0.iter().enumerate() {
-            let byte = |k| text.get(i * 4 + k).copied().unwrap_or(0);
-            word.store(u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]), Relaxed);
+        let mut bytes = [[0; 4]; WORDS];
+        for (to, from) in bytes.as_flattened_mut().iter_mut().zip(text) {
+            *to = *from;
+        }
+        for (word, bytes) in self.0.iter().zip(bytes) {
+            word.store(u32::from_le_bytes(bytes), Relaxed);
         }
     }
 

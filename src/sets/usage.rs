@@ -58,13 +58,13 @@ impl Crew {
     pub(super) fn usage_of(&'static self, pool: &'static PoolSlot) -> PoolUsage {
         self.reap();
         let suspended = self.inspect(pool);
-        let now_s = (self.booted_port().clock_ms() / 1000) as u32;
+        let now = self.moment();
         let busy_age_s = pool.busy_age_s.load(Relaxed);
         let mut oldest_busy_s = 0;
         let mut overdue = 0;
         for s in pool.sets() {
             if is_busy(self.sets[s].word()) {
-                let age_s = now_s.wrapping_sub(self.sets[s].since_s.load(Relaxed));
+                let age_s = Self::seconds_between(self.sets[s].since.load(Relaxed), now);
                 oldest_busy_s = oldest_busy_s.max(age_s);
                 overdue += u32::from(busy_age_s > 0 && age_s > busy_age_s);
             }

@@ -82,14 +82,14 @@ impl Crew {
         if age_s == 0 || worker.role() != 0 {
             return IDLE_WAIT_MS;
         }
-        let now_s = (self.booted_port().clock_ms() / 1000) as u32;
+        let now = self.moment();
         // Every lease changes the generation twice, so the same generation and an idle set mean that
         // it has been idle since this was first noticed. No clock is read when a set goes idle.
         let lease = set.lease.load(Relaxed);
         if set.watched.swap(lease, Relaxed) != lease || !set.word().is(SetWord::IDLE) {
-            set.watched_since_s.store(now_s, Relaxed);
+            set.watched_since.store(now, Relaxed);
         }
-        let idle_s = now_s.wrapping_sub(set.watched_since_s.load(Relaxed));
+        let idle_s = Self::seconds_between(set.watched_since.load(Relaxed), now);
         if idle_s < age_s {
             return ((age_s - idle_s).saturating_mul(1000)).min(IDLE_WAIT_MS);
         }
@@ -97,7 +97,7 @@ impl Crew {
         if pool.idle.count() > keep && pool.idle.claim(s - pool.first_set()) {
             self.retire_claimed(pool, s, keep);
         }
-        set.watched_since_s.store(now_s, Relaxed);
+        set.watched_since.store(now, Relaxed);
         age_s.saturating_mul(1000).min(IDLE_WAIT_MS)
     }
 
