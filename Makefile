@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # make ioc    sets up what is missing, builds, and runs the demonstration IOC with real CA clients
 # make test   passes every check, as CI does
-.PHONY: help ioc ioc-shell test zynq size lib header fmt clean
+.PHONY: help ioc ioc-shell test zynq size bench lib header fmt clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 	@echo 'make ioc-shell  the demonstration IOC, at its prompt'
 	@echo 'make zynq       the self-test on a Cortex-A9 without an operating system, in QEMU'
 	@echo 'make size       code and table sizes on a Cortex-A9'
+	@echo 'make bench      speed and size beside what people use today, on a quiet machine: tables, bench/results.json'
 	@echo 'make lib        build/libcrew.a and include/crew.h, for C programs'
 	@echo 'make header     include/crew.h again, after a change in src/ffi'
 
@@ -25,6 +26,9 @@ zynq:
 
 size:
 	ci/size.sh
+
+bench:
+	ci/bench.sh
 
 # --- the C library -------------------------------------------------------------------------------
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Every check, one script each; all are run, and what failed is named at the end. About 10 minutes on two cores from a
+# Every check, one script each; all are run, and what failed is named at the end. About 12 minutes on two cores from a
 # fresh clone. Arguments: only these checks (ci/all.sh fmt c).
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-checks=(fmt clippy no_std docs rust header c sanitizers readme ioc-test)
+checks=(fmt clippy no_std docs rust header c sanitizers readme ioc-test zynq size)
 if [ $# -gt 0 ]; then checks=("$@"); fi
 
 ci/setup.sh --test >/dev/null || exit 1

@@ -63,7 +63,8 @@ if [ -n "$missing$rust" ]; then
     if [ -n "$rust" ]; then
         # Debian 12 keeps its current compiler under names of its own; newer releases do not.
         if apt-cache show rustc-web >/dev/null 2>&1; then
-            rust=$(echo "$rust" | sed 's/rust-clippy/rust-web-clippy/; s/rust-src/rust-web-src/; s/\<\(cargo\|rustc\|rustfmt\)\>/\1-web/g')
+            rust=$(echo "$rust" |
+                sed 's/\<rust-\(clippy\|src\)\>/rust-web-\1/g; s/\<\(cargo\|rustc\|rustfmt\)\>/\1-web/g')
         fi
         missing="$missing $rust"
     fi

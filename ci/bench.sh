@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Speed and size beside what people use today: a table for each question, and bench/results.json. Five minutes on two
+# cores, the first time a minute more to build; the machine should have nothing else to do. BENCH_SCALE=0.2 for a look.
+# Arguments: only these questions (ci/bench.sh lease refusal): lease, round-trip, connection, ca, refusal, instructions,
+# size. No test depends on the figures.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+questions=(lease round-trip connection ca refusal instructions size)
+wanted=("${@:-${questions[@]}}")
+out=build/bench
+mkdir -p "$out"
+rm -f "$out"/*.jsonl
+start=$SECONDS
+BENCH_LOAD=$(cut -d' ' -f1-3 /proc/loadavg)
+export BENCH_LOAD
+
+say() { printf 'bench: [%3d s] %s\n' $((SECONDS - start)) "$*" >&2; }
+is_wanted() { [[ " ${wanted[*]} " == *" $1 "* ]]; }
+# Bounds each program, so that a hang is an error and not a night.
+run() { timeout --kill-after=5 "$@"; }
+
+say "building"
+EPICS_CORELIBS=$(ci/setup.sh)
+export EPICS_CORELIBS
+if is_wanted ca; then ci/ioc-build.sh >/dev/null; fi
+# The largest tables, so that capacity 1024 can be measured: in a target folder of their own.
+CREW_MAX_SETS=1024 CREW_MAX_WORKERS=3072 CARGO_TARGET_DIR=$out/target \
+    cargo build --quiet --release --locked --manifest-path bench/Cargo.toml
+program=$out/target/release/crew-bench
+warnings=(-std=c99 -D_GNU_SOURCE -O2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+"${CC:-cc}" "${warnings[@]}" bench/ca/first_byte.c -o "$out/first-byte"
+"${CC:-cc}" "${warnings[@]}" -shared -fPIC bench/ca/count_threads.c -o "$out/count-threads.so" -ldl
+
+if is_wanted lease; then
+    say "1. lease"
+    run 120 "$program" lease >"$out/1-lease.jsonl"
+fi
+if is_wanted round-trip; then
+    for port in posix epics; do
+        for cpus in one two; do
+            say "2. round trip, $port port, CPUs: $cpus"
+            run 60 "$program" round-trip $port $cpus >"$out/2-round-trip-$port-$cpus.jsonl"
+        done
+    done
+fi
+if is_wanted connection; then
+    for port in posix epics; do
+        for cpus in one any; do
+            say "3. connection, $port port, CPUs: $cpus"
+            run 60 "$program" connection $port $cpus >"$out/3-connection-$port-$cpus.jsonl"
+        done
+    done
+fi
+if is_wanted ca; then
+    say "4. CA server"
+    run 180 build/venv/bin/python bench/ca/server.py >"$out/4-ca.jsonl"
+fi
+if is_wanted refusal; then
+    say "5. refusal"
+    run 60 "$program" refusal >"$out/5-refusal.jsonl"
+fi
+
+shopt -s nullglob
+python3 bench/report.py bench/results.json "$out"/*.jsonl
+if is_wanted instructions; then
+    printf '\n6. Instructions\n'
+    ci/instructions.sh || true
+fi
+if is_wanted size; then
+    printf '\n7. Memory and code size\n'
+    ci/size-host.sh || true
+fi
+say "done"
