@@ -5,7 +5,7 @@
 # numbers fail as well, so that the golden ones stay true.
 set -eu
 
-TOLERANCE_PERCENT=2
+TOLERANCE_PERCENT=${GOLDEN_TOLERANCE_PERCENT:-2}
 
 write=
 if [ "$1" = --write ]; then write=yes; shift; fi

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Instructions of each call on the hot path, on x86_64, counted by valgrind: the same on every machine and in every run.
-# Fails above the limits below, whatever the compiler, and when a count is more than 1 % off the golden one, if that is of
-# the same compiler; `--write` makes these counts the golden ones. Ten seconds after the build.
+# Fails above the limits below, whatever the compiler, and when a count is more than 1 % off the golden one, if that is
+# of the same compiler; `--write` makes these counts the golden ones. Ten seconds after the build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

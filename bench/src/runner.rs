@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Interleaved rounds: in each round every contestant of a case has one turn, so that whatever else
+//! the machine does hits all of them. `report.py` compares within a round.
+
+use std::time::{Duration, Instant};
+
+/// How much is measured, from the environment; 1 is what the published figures used.
+fn scale() -> f64 {
+    std::env::var("BENCH_SCALE").ok().and_then(|text| text.parse().ok()).unwrap_or(1.0)
+}
+
+/// `n`, scaled, and at least `least`.
+pub fn scaled(n: u32, least: u32) -> u32 {
+    ((f64::from(n) * scale()) as u32).max(least)
+}
+
+/// One contestant: does its operation so many times and says how long that took.
+pub struct Contestant<'a> {
+    pub who: String,
+    pub turn: Box<dyn FnMut(u32) -> Duration + 'a>,
+}
+
+impl<'a> Contestant<'a> {
+    /// A contestant that is timed from outside.
+    pub fn new(who: impl Into<String>, mut operate: impl FnMut(u32) + 'a) -> Self {
+        Self::timing_itself(who, move |count| {
+            let start = Instant::now();
+            operate(count);
+            start.elapsed()
+        })
+    }
+
+    /// A contestant that takes the time itself.
+    pub fn timing_itself(who: impl Into<String>, turn: impl FnMut(u32) -> Duration + 'a) -> Self {
+        Self { who: who.into(), turn: Box::new(turn) }
+    }
+}
+
+/// Measures one case: `rounds` turns of `count` operations each, after one turn that does not count.
+/// Prints the nanoseconds per operation of every turn.
+pub fn contest(
+    question: &str,
+    case: &str,
+    rounds: u32,
+    count: u32,
+    contestants: &mut [Contestant<'_>],
+) {
+    let rounds = scaled(rounds, 3);
+    let mut ns: Vec<Vec<f64>> = contestants.iter().map(|_| Vec::new()).collect();
+    for round in 0..=rounds as usize {
+        for i in 0..contestants.len() {
+            // Each round begins with another one, so that nobody always follows the same neighbour.
+            let turn = (i + round) % contestants.len();
+            let took = (contestants[turn].turn)(count);
+            if round > 0 {
+                ns[turn].push(took.as_nanos() as f64 / f64::from(count));
+            }
+        }
+    }
+    for (contestant, ns) in contestants.iter().zip(ns) {
+        let who = &contestant.who;
+        println!(
+            r#"{{"question":"{question}","case":"{case}","who":"{who}","unit":"ns","rounds":{ns:?}}}"#
+        );
+    }
+}
