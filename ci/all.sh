@@ -5,7 +5,8 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-checks=(fmt clippy no_std docs rust header c sanitizers readme ioc-test zynq size)
+checks=(fmt clippy no_std docs rust header c sanitizers readme ioc-test zynq size
+    instructions size-host)
 if [ $# -gt 0 ]; then checks=("$@"); fi
 
 ci/setup.sh --test >/dev/null || exit 1

@@ -3,4 +3,5 @@
 # Rust code is formatted as rustfmt.toml says. Seconds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-exec cargo fmt --all --check
+cargo fmt --all --check
+exec cargo fmt --manifest-path bench/Cargo.toml --check

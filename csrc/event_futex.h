@@ -3,7 +3,8 @@
  * Events on a Linux futex: the event's own word is all there is, so creating one cannot fail and nothing has to be
  * given back. Included by port_posix.c only.
  *
- * word: 0 = nothing posted, 1 = posted. Posts coalesce.
+ * word: 0 = nothing posted, 1 = posted, 2 = nothing posted and somebody sleeps. Posts coalesce, and only a post that
+ * finds a sleeper makes a system call.
  */
 #ifndef CREW_EVENT_FUTEX_H
 #define CREW_EVENT_FUTEX_H
@@ -42,10 +43,10 @@ static long futex_number(void)
 #endif
 }
 
-/* Sleeps while the word is 0, until a time on CLOCK_MONOTONIC. 0, or the error number. */
+/* Sleeps while the word is 2, until a time on CLOCK_MONOTONIC. 0, or the error number. */
 static int event_sleep(crew_event *event, const struct timespec *until)
 {
-    return syscall(futex_number(), &event->word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 0u, until, NULL,
+    return syscall(futex_number(), &event->word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 2u, until, NULL,
                    FUTEX_BITSET_MATCH_ANY) == 0 ? 0 : errno;
 }
 
@@ -74,6 +75,10 @@ static int32_t event_wait_with(crew_event *event, uint32_t timeout_ms,
     }
     until = clock_after(CLOCK_MONOTONIC, timeout_ms);
     do {
+        uint32_t empty = 0u;
+
+        /* Says so before it sleeps; a post in between leaves the word at 1, and the sleep ends at once. */
+        (void)__atomic_compare_exchange_n(&event->word, &empty, 2u, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
         error = sleep_until(event, &until);
         if (event_take(event)) {
             return 1;
@@ -98,7 +103,7 @@ static int32_t event_wait_cancellable(void *context, crew_event *event, uint32_t
 static void event_post(void *context, crew_event *event)
 {
     (void)context;
-    if (__atomic_exchange_n(&event->word, 1u, __ATOMIC_RELEASE) == 0u) {
+    if (__atomic_exchange_n(&event->word, 1u, __ATOMIC_RELEASE) == 2u) {
         (void)syscall(SYS_futex, &event->word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, NULL, NULL, 0);
     }
 }

@@ -73,6 +73,7 @@ impl Drop for Queue {
 
 impl Crew {
     /// The pool's slot, if the handle names its present life, open or closing.
+    #[inline]
     pub(crate) fn find_pool(
         &'static self,
         handle: Handle,
@@ -88,7 +89,9 @@ impl Crew {
         }
     }
 
-    /// Lends a set of the pool. Waits at most `timeout_ms`; 0 never waits.
+    /// Lends a set of the pool. Waits at most `timeout_ms`; 0 never waits. The common case, an idle
+    /// set for nobody in particular with nobody waiting, is here in full; the rest is out of its way.
+    #[inline]
     pub(crate) fn acquire(
         &'static self,
         handle: Handle,
@@ -96,11 +99,54 @@ impl Crew {
         timeout_ms: u32,
     ) -> Result<Handle, AcquireError> {
         let (p, pool) = self.find_pool(handle)?;
+        if peer.is_none()
+            && pool.waiting.load(Relaxed) == 0
+            && pool.state() == pool_state::OPEN
+            && let Some(slot) = pool.idle.claim_lowest(pool.capacity())
+        {
+            let set = pool.first_set() + slot;
+            self.note_no_peer(set);
+            if let Some(lent) = self.lease_idle(pool, set) {
+                note_busy(pool, set);
+                return if self.is_open(handle, pool) {
+                    Ok(Handle::new(Kind::Lease, lent.set, lent.generation))
+                } else {
+                    self.confirm(handle, pool, Ok(lent))
+                };
+            }
+        }
+        self.acquire_slowly(handle, p, pool, peer, timeout_ms)
+    }
+
+    fn is_open(&'static self, handle: Handle, pool: &'static PoolSlot) -> bool {
+        self.find_pool(handle).is_ok() && pool.state() == pool_state::OPEN
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn acquire_slowly(
+        &'static self,
+        handle: Handle,
+        p: usize,
+        pool: &'static PoolSlot,
+        peer: Option<NonZeroU64>,
+        timeout_ms: u32,
+    ) -> Result<Handle, AcquireError> {
         let result = self.take_or_wait(p, pool, peer, timeout_ms);
-        // The pool may have been closed, even opened anew, since find_pool: then what was lent is not
-        // what was asked for, and goes back.
-        let still = self.find_pool(handle);
-        match (result, still) {
+        self.confirm(handle, pool, result)
+    }
+
+    /// The pool may have been closed, even opened anew, since it was found: then what was lent is not
+    /// what was asked for, and goes back.
+    #[cold]
+    #[inline(never)]
+    fn confirm(
+        &'static self,
+        handle: Handle,
+        pool: &'static PoolSlot,
+        result: Result<Lent, Refusal>,
+    ) -> Result<Handle, AcquireError> {
+        match (result, self.find_pool(handle)) {
             (Ok(lent), Ok(_)) if pool.state() == pool_state::OPEN => {
                 Ok(Handle::new(Kind::Lease, lent.set, lent.generation))
             }
@@ -301,6 +347,7 @@ impl Crew {
 
     /// Edge 3: IDLE to LEASED, for whoever claimed the set's idle bit. `None`: it was retired; the
     /// claim is given up, and with it the last thing that may have kept the slot from being freed.
+    #[inline]
     fn lease_idle(&'static self, pool: &'static PoolSlot, s: usize) -> Option<Lent> {
         let set = &self.sets[s];
         // A new odd generation first: the word's release below publishes it.
@@ -311,12 +358,18 @@ impl Crew {
             (!word.is(SetWord::RETIRED)).then_some(word.0 & !SetWord::IDLE | SetWord::LEASED)
         });
         if leased.is_none() {
-            set.lease.store(generation.wrapping_sub(1), Relaxed); // nobody has seen it
-            self.forget_peer(pool, s);
-            self.drop_claim(s); // last: from here on the slot may be another set's
+            self.was_retired(pool, s, generation);
             return None;
         }
         Some(Lent { set: s, generation })
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn was_retired(&'static self, pool: &'static PoolSlot, s: usize, generation: u32) {
+        self.sets[s].lease.store(generation.wrapping_sub(1), Relaxed); // nobody has seen it
+        self.forget_peer(pool, s);
+        self.drop_claim(s); // last: from here on the slot may be another set's
     }
 
     /// Whoever has the idle claim of a retired set lets go of it.
@@ -348,6 +401,7 @@ impl Crew {
     }
 
     /// Releases a lease by its handle.
+    #[inline]
     pub(crate) fn release(&'static self, handle: Handle) -> Result<(), super::RunError> {
         let (s, generation) = self.lease_parts(handle)?;
         if self.end_lease(s, generation) {
@@ -357,6 +411,7 @@ impl Crew {
     }
 
     /// Ends lease `generation` of set `s`. False: it has ended before.
+    #[inline]
     pub(crate) fn end_lease(&'static self, s: usize, generation: u32) -> bool {
         let set = &self.sets[s];
         // Of two who release the same lease, and of a release and a revocation, this decides.
@@ -370,6 +425,7 @@ impl Crew {
 
     /// Edge 7: takes something away from the set's word (the lease, a job). If that was the last of
     /// them the set goes idle or is freed, by us, because our compare-and-swap made it so.
+    #[inline]
     pub(crate) fn leave(&'static self, s: usize, take_away: impl Fn(SetWord) -> Option<u32>) {
         let set = &self.sets[s];
         let pool = &self.pools[set.pool.load(Relaxed) as usize];
@@ -389,6 +445,7 @@ impl Crew {
     }
 
     /// Does what the word that the caller has just set calls for.
+    #[inline]
     pub(crate) fn settle(&'static self, s: usize, word: SetWord) {
         let p = self.sets[s].pool.load(Relaxed) as usize;
         let pool = &self.pools[p];
@@ -404,30 +461,50 @@ impl Crew {
 
     /// Gives an idle set, whose claim the caller has, to the longest waiter, or puts it back; ends it if
     /// it was retired, or its pool closed, while it was claimed.
-    pub(crate) fn offer(&'static self, p: usize, pool: &'static PoolSlot, mut s: usize) {
-        let port = self.booted_port();
-        loop {
-            if pool.waiting.load(SeqCst) > 0 && self.waiters.give(port, p, s) {
+    #[inline]
+    pub(crate) fn offer(&'static self, p: usize, pool: &'static PoolSlot, s: usize) {
+        if pool.waiting.load(SeqCst) > 0 {
+            return self.offer_to_waiters(p, pool, s);
+        }
+        if !self.put_back(pool, s) && pool.waiting.load(SeqCst) > 0 {
+            self.hand_out(p, pool);
+        }
+    }
+
+    /// Puts the claimed idle set into the bitmap. True: it had been retired, or its pool closed, and
+    /// has been ended instead.
+    #[inline]
+    fn put_back(&'static self, pool: &'static PoolSlot, s: usize) -> bool {
+        let slot = s - pool.first_set();
+        pool.idle.put(slot);
+        // Who retires the set, or closes the pool, sets its mark and then tries to claim the bit;
+        // while we had the claim that failed, so the set is theirs to end, through us.
+        let ended = self.sets[s].word().is(SetWord::RETIRED) || pool.state() != pool_state::OPEN;
+        if ended && pool.idle.claim(slot) {
+            self.retire(s, Cause::Orderly);
+            self.drop_claim(s);
+        }
+        ended
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn offer_to_waiters(&'static self, p: usize, pool: &'static PoolSlot, s: usize) {
+        if !self.waiters.give(self.booted_port(), p, s) && !self.put_back(pool, s) {
+            self.hand_out(p, pool);
+        }
+    }
+
+    /// After a put: the next in line may have armed itself meanwhile. It looked at the bitmap before
+    /// the put, or is seen now; one that is only about to arm looks after that.
+    #[cold]
+    #[inline(never)]
+    fn hand_out(&'static self, p: usize, pool: &'static PoolSlot) {
+        while pool.waiting.load(SeqCst) > 0 && self.waiters.can_give(p) {
+            let Some(slot) = pool.idle.claim_lowest(pool.capacity()) else { return };
+            let s = pool.first_set() + slot;
+            if !self.waiters.give(self.booted_port(), p, s) && self.put_back(pool, s) {
                 return;
-            }
-            let slot = s - pool.first_set();
-            pool.idle.put(slot);
-            // Who retires the set, or closes the pool, sets its mark and then tries to claim the
-            // bit; while we had the claim that failed, so the set is theirs to end, through us.
-            let ended =
-                self.sets[s].word().is(SetWord::RETIRED) || pool.state() != pool_state::OPEN;
-            if ended && pool.idle.claim(slot) {
-                self.retire(s, Cause::Orderly);
-                return self.drop_claim(s);
-            }
-            // The next in line may have armed itself between the two: it looked at the bitmap before
-            // our put, or we see it now. One that is only about to arm looks after that.
-            if pool.waiting.load(SeqCst) == 0 || !self.waiters.can_give(p) {
-                return;
-            }
-            match pool.idle.claim_lowest(pool.capacity()) {
-                Some(slot) => s = pool.first_set() + slot,
-                None => return,
             }
         }
     }

@@ -102,7 +102,15 @@ impl Crew {
         pool.sets().filter(counts).count() >= pool.per_peer.load(Relaxed) as usize
     }
 
+    /// The set, which the caller owns, is for nobody in particular.
+    #[inline]
+    pub(super) fn note_no_peer(&'static self, set: usize) {
+        self.sets[set].peer_low.store(0, Relaxed);
+        self.sets[set].peer_high.store(0, Relaxed);
+    }
+
     /// The set no longer counts for its peer; those who wait for that look again.
+    #[inline]
     pub(super) fn forget_peer(&'static self, pool: &PoolSlot, set: usize) {
         let own = &self.sets[set];
         if own.peer_word.load(Relaxed) == NONE {

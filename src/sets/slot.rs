@@ -60,7 +60,9 @@ impl SetWord {
     }
 }
 
-/// One set. Its workers are found from the pool's geometry.
+/// One set. Its workers are found from the pool's geometry. A cache line of its own: two borrowers
+/// of neighbouring sets do not disturb each other.
+#[repr(align(64))]
 pub struct Set {
     word: AtomicU32,
     /// Generation of the lease: odd while leased. Changed by whoever ends the lease (one winner) and

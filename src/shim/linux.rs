@@ -2,39 +2,44 @@
 //! What differs on Linux: a futex is the event, so there is no kernel object to run out of.
 
 use crate::port::{Event, MemoryAnswer, Target};
-use std::sync::atomic::Ordering::AcqRel;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 pub(super) const TARGET: Target = Target::Host;
 
 const EMPTY: u32 = 0;
 const POSTED: u32 = 1;
+/// Nothing posted, and somebody sleeps: only then does a post make a system call.
+const SLEEPING: u32 = 2;
 
 /// Takes a post if there is one, else sleeps until one comes or the time is over.
 pub(super) fn event_wait(event: &Event, timeout_ms: u32) -> bool {
-    if event.word.swap(EMPTY, AcqRel) == POSTED {
+    let take = || event.word.compare_exchange(POSTED, EMPTY, AcqRel, Acquire).is_ok();
+    if take() {
         return true;
     }
+    // Says so before it sleeps; a post in between leaves POSTED, and the sleep ends at once.
+    let _ = event.word.compare_exchange(EMPTY, SLEEPING, Relaxed, Relaxed);
     let timeout = libc::timespec {
         tv_sec: (timeout_ms / 1000) as libc::time_t,
         tv_nsec: (timeout_ms % 1000 * 1_000_000) as libc::c_long,
     };
     // SAFETY: the word lives as long as the process, and so does nothing else that is passed. The
-    // kernel returns at once if the word is no longer EMPTY. An early return is allowed by the port.
+    // kernel returns at once if the word is no longer SLEEPING. An early return is allowed by the port.
     unsafe {
         libc::syscall(
             libc::SYS_futex,
             event.word.as_ptr(),
             libc::FUTEX_WAIT | libc::FUTEX_PRIVATE_FLAG,
-            EMPTY,
+            SLEEPING,
             &raw const timeout,
         );
     }
-    event.word.swap(EMPTY, AcqRel) == POSTED
+    take()
 }
 
 pub(super) fn event_post(event: &Event) {
-    if event.word.swap(POSTED, AcqRel) == POSTED {
-        return; // the earlier post has not been taken: whoever takes it sees what led to this one
+    if event.word.swap(POSTED, AcqRel) != SLEEPING {
+        return; // whoever takes the post, this one or an earlier one, sees what led to it
     }
     // SAFETY: the word lives as long as the process; FUTEX_WAKE only uses its address.
     unsafe {

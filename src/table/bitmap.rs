@@ -20,7 +20,9 @@ const LEAVES: usize = 32;
 
 /// Up to [`Bitmap::BITS`] slots, each free (bit set) or claimed. Any thread, at any time; no call
 /// waits. A compare-and-swap loop here repeats only when another thread changed the same leaf.
+/// Begins a cache line, so that two bitmaps side by side share none.
 #[derive(Debug)]
+#[repr(align(64))]
 pub struct Bitmap {
     summary: AtomicU32,
     leaves: [AtomicU32; LEAVES],
@@ -37,6 +39,7 @@ impl Bitmap {
 
     /// Claims the lowest free slot below `limit`. A slot that was free for the whole call and that
     /// nobody else claimed is found.
+    #[inline]
     pub fn claim_lowest(&self, limit: usize) -> Option<usize> {
         let mut hint = self.summary.load(Acquire);
         while hint != 0 {
@@ -55,6 +58,7 @@ impl Bitmap {
         (0..limit.div_ceil(32)).find_map(|leaf| self.claim_in(leaf))
     }
 
+    #[inline]
     fn claim_in(&self, leaf: usize) -> Option<usize> {
         // SeqCst: a waiter announces itself and then looks here, a giver puts and then looks for
         // waiters; one of the two must see the other.
@@ -77,6 +81,7 @@ impl Bitmap {
     }
 
     /// Makes `index` free. Only its claimer may.
+    #[inline]
     pub fn put(&self, index: usize) {
         let leaf = index / 32;
         self.leaves[leaf].fetch_or(1 << (index % 32), SeqCst);
