@@ -67,6 +67,7 @@
 //! 6. `detach`.
 
 mod acquire;
+mod give_back;
 mod grow;
 mod job;
 mod peer;
