@@ -169,7 +169,8 @@ impl Crew {
         peer: Option<NonZeroU64>,
         timeout_ms: u32,
     ) -> Result<Lent, Refusal> {
-        // Nobody overtakes those who wait already.
+        // Nobody overtakes those who wait already. Relaxed: who begins to wait at this very moment is
+        // not before this caller.
         let first = if pool.waiting.load(Relaxed) == 0 {
             self.take(p, pool, peer)
         } else {

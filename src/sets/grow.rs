@@ -5,7 +5,7 @@
 
 use super::Refusal;
 use super::acquire::{Lent, note_busy};
-use super::retire::Cause;
+use super::retire::{Cause, UNDO_MS};
 use super::slot::{PoolSlot, SetWord, job_cells, pool_state, worker_state};
 use crate::crew::Crew;
 use crate::limits::NAME_BYTES;
@@ -17,10 +17,6 @@ use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 
 /// Threads are named by their role alone.
 pub(crate) const ROLE_NAMES: u32 = 1;
-
-/// How long a failed growth waits for the threads that it has to take back, in ms. They have nothing
-/// to do but end; if they do not in this time, they are reaped by whoever comes next.
-const UNDO_MS: u32 = 1_000;
 
 impl Crew {
     /// A new set, leased to the caller.

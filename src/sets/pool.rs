@@ -8,7 +8,7 @@
 //! ```
 
 use super::grow::ROLE_NAMES;
-use super::retire::Cause;
+use super::retire::{Cause, UNDO_MS};
 use super::slot::{PoolSlot, SetWord, pool_state};
 use super::{AcquireError, Refusal};
 use crate::crew::Crew;
@@ -354,6 +354,3 @@ impl Crew {
         Ok(())
     }
 }
-
-/// How long open and trim wait for threads that have nothing to do but end, in ms.
-const UNDO_MS: u32 = 1_000;

@@ -15,6 +15,10 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 /// How often a waiter asks whether a thread whose exit hook has run is gone for good, in ms.
 pub(super) const REAP_POLL_MS: u32 = 2;
 
+/// How long a trim, a failed open and a failed growth wait for threads that have nothing to do but
+/// end, in ms. Those that do not in this time are reaped by whoever comes next.
+pub(super) const UNDO_MS: u32 = 1_000;
+
 /// Why a set is retired.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Cause {

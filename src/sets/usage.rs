@@ -39,7 +39,7 @@ pub struct PoolUsage {
     pub suspended: u32,
     /// Sets busy for longer than the pool's busy age.
     pub overdue: u32,
-    /// Seconds since the longest busy set was leased; 0: none is busy.
+    /// Seconds since the longest busy set was leased; 0: none is busy for a second yet.
     pub oldest_busy_s: u32,
     /// Refusals so far by kind (index: [`RefusalKind`] as a number).
     pub refused: [u32; RefusalKind::COUNT],

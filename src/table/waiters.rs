@@ -10,7 +10,8 @@
 //! ```
 //! 1. [`Waiters::enter`] takes a free seat and the next ticket; the lowest ticket is the oldest.
 //! 2. [`Seat::arm`] says what the seat waits for.
-//! 3. [`Waiters::give`] hands a set to the oldest seat of its pool.
+//! 3. [`Waiters::give`] hands a set to the oldest seat of its pool, nudged or not; only one whose owner
+//!    looks around just now (HELD) is left to find the set by itself.
 //! 4. [`Waiters::nudge`] asks seats to look again (a slot or bytes came free, a thread ended).
 //! 5. [`Seat::wait`] or [`Seat::disarm`] takes what came.
 //! 6. [`Seat::disarm`] after a time-out. Racing (3), the one compare-and-swap that wins decides: a
