@@ -172,7 +172,8 @@ static void exit_in_a_job_kills_its_set(void)
     pool_serves_on();
 }
 
-static void cancel_in_a_job_kills_its_set(void)
+/* Cancels the worker of a role inside a job that has begun. */
+static void cancel_kills_its_set(uint32_t role, const char *label, crew_function function)
 {
     gate at;
     crew_result result = CREW_RESULT_INIT;
@@ -184,9 +185,9 @@ static void cancel_in_a_job_kills_its_set(void)
     }
     gate_init(&at, 1);
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
-    REQUIRE_EQ(crew_run(lease, 1u, "gate", job_gate, &at, &job), CREW_OK);
+    REQUIRE_EQ(crew_run(lease, role, label, function, &at, &job), CREW_OK);
     (void)CHECK(gate_pass(&at.begun));
-    (void)CHECK(cancel(lease, 1u));
+    (void)CHECK(cancel(lease, role));
     (void)CHECK_EQ(crew_join(job, LONG_MS, &result), CREW_OK);
     (void)CHECK_EQ(result.outcome, CREW_JOB_DIED);
     set_is_gone(1u);
@@ -195,27 +196,14 @@ static void cancel_in_a_job_kills_its_set(void)
     pool_serves_on();
 }
 
+static void cancel_in_a_job_kills_its_set(void)
+{
+    cancel_kills_its_set(1u, "gate", job_gate);
+}
+
 static void asynchronous_cancel_in_a_job_kills_its_set(void)
 {
-    gate at;
-    crew_result result = CREW_RESULT_INIT;
-    crew_lease lease;
-    crew_job job;
-
-    if (!begin(1u)) {
-        return;
-    }
-    gate_init(&at, 1);
-    REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
-    REQUIRE_EQ(crew_run(lease, 0u, "spins", job_spins_asynchronous, &at, &job), CREW_OK);
-    (void)CHECK(gate_pass(&at.begun));
-    (void)CHECK(cancel(lease, 0u));
-    (void)CHECK_EQ(crew_join(job, LONG_MS, &result), CREW_OK);
-    (void)CHECK_EQ(result.outcome, CREW_JOB_DIED);
-    set_is_gone(1u);
-    (void)CHECK_EQ(crew_release(lease), CREW_RETIRED);
-    set_is_gone(1u);
-    pool_serves_on();
+    cancel_kills_its_set(0u, "spins", job_spins_asynchronous);
 }
 
 static void cancel_of_a_parked_worker_kills_its_leased_set(void)
