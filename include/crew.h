@@ -484,7 +484,7 @@ typedef struct crew_usage {
     uint32_t suspended;
     // Sets busy for longer than busy_age_s.
     uint32_t overdue;
-    // Seconds since the longest busy set was leased; 0: none is busy.
+    // Seconds since the longest busy set was leased; 0: none is busy for a second yet.
     uint32_t oldest_busy_s;
     // Refusals so far; the index is the kind (CREW_REFUSED_...).
     uint32_t refused[CREW_REFUSAL_KINDS];
@@ -532,7 +532,7 @@ int32_t crew_status_errno(int32_t status);
 int32_t crew_boot(const struct crew_boot_options *options);
 
 // Makes sets until every pool has as many as it keeps, then forbids growth and new pools: from here
-// on Crew touches no heap and makes no thread. A pool whose connections must all be served after
+// on Crew touches no heap and makes no thread (a growth that another thread has begun is finished). A pool whose connections must all be served after
 // the seal is opened with keep or prestart equal to its capacity. BOOT ONLY, after the last pool.
 //
 // CREW_NOT_BOOTED, CREW_ALREADY_SEALED, CREW_BUSY, or the refusal of a set that could not be made;

@@ -81,7 +81,7 @@ fn built_in_port() -> Option<&'static dyn Port> {
 }
 
 /// Makes sets until every pool has as many as it keeps, then forbids growth and new pools: from here
-/// on Crew touches no heap and makes no thread. A pool whose connections must all be served after
+/// on Crew touches no heap and makes no thread (a growth that another thread has begun is finished). A pool whose connections must all be served after
 /// the seal is opened with keep or prestart equal to its capacity. BOOT ONLY, after the last pool.
 ///
 /// CREW_NOT_BOOTED, CREW_ALREADY_SEALED, CREW_BUSY, or the refusal of a set that could not be made;

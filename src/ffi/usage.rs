@@ -171,7 +171,7 @@ pub struct crew_usage {
     pub suspended: u32,
     /// Sets busy for longer than busy_age_s.
     pub overdue: u32,
-    /// Seconds since the longest busy set was leased; 0: none is busy.
+    /// Seconds since the longest busy set was leased; 0: none is busy for a second yet.
     pub oldest_busy_s: u32,
     /// Refusals so far; the index is the kind (CREW_REFUSED_...).
     pub refused: [u32; CREW_REFUSAL_KINDS as usize],
