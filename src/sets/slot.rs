@@ -2,6 +2,11 @@
 //! The slots of the tables and their packed words. Every field is an atomic: a slot can be looked at
 //! by anyone at any time (a report, a stale handle), and what such a look-up sees may be old, but
 //! never torn or undefined.
+//!
+//! Orderings: the words order everything else. A slot's owner writes its other fields Relaxed and then
+//! releases the word that makes them known; whoever acquires that word reads them Relaxed. Counters
+//! for reports order nothing and are Relaxed too. SeqCst stands only where two words must see each
+//! other, with its reason beside it.
 
 use super::RefusalKind;
 use crate::limits::{JOBS_PER_WORKER, LABEL_BYTES, MAX_ROLES, NAME_BYTES};
