@@ -73,7 +73,6 @@ impl Drop for Queue {
 
 impl Crew {
     /// The pool's slot, if the handle names its present life, open or closing.
-    #[inline]
     pub(crate) fn find_pool(
         &'static self,
         handle: Handle,
@@ -98,28 +97,27 @@ impl Crew {
         peer: Option<NonZeroU64>,
         timeout_ms: u32,
     ) -> Result<Handle, AcquireError> {
-        let (p, pool) = self.find_pool(handle)?;
+        let (p, generation) = handle.parts(Kind::Pool, MAX_POOLS).ok_or(AcquireError::BadHandle)?;
+        let pool = &self.pools[p];
+        let open = generation << pool_state::BITS | pool_state::OPEN;
+        // SeqCst, both looks at the pool's word: see PoolSlot::state.
         if peer.is_none()
             && pool.waiting.load(Relaxed) == 0
-            && pool.state() == pool_state::OPEN
+            && pool.word.load(SeqCst) == open
             && let Some(slot) = pool.idle.claim_lowest(pool.capacity())
         {
             let set = pool.first_set() + slot;
             self.note_no_peer(set);
             if let Some(lent) = self.lease_idle(pool, set) {
                 note_busy(pool, set);
-                return if self.is_open(handle, pool) {
+                return if pool.word.load(SeqCst) == open {
                     Ok(Handle::new(Kind::Lease, lent.set, lent.generation))
                 } else {
                     self.confirm(handle, pool, Ok(lent))
                 };
             }
         }
-        self.acquire_slowly(handle, p, pool, peer, timeout_ms)
-    }
-
-    fn is_open(&'static self, handle: Handle, pool: &'static PoolSlot) -> bool {
-        self.find_pool(handle).is_ok() && pool.state() == pool_state::OPEN
+        self.acquire_slowly(handle, peer, timeout_ms)
     }
 
     #[cold]
@@ -127,11 +125,10 @@ impl Crew {
     fn acquire_slowly(
         &'static self,
         handle: Handle,
-        p: usize,
-        pool: &'static PoolSlot,
         peer: Option<NonZeroU64>,
         timeout_ms: u32,
     ) -> Result<Handle, AcquireError> {
+        let (p, pool) = self.find_pool(handle)?;
         let result = self.take_or_wait(p, pool, peer, timeout_ms);
         self.confirm(handle, pool, result)
     }
@@ -348,7 +345,7 @@ impl Crew {
 
     /// Edge 3: IDLE to LEASED, for whoever claimed the set's idle bit. `None`: it was retired; the
     /// claim is given up, and with it the last thing that may have kept the slot from being freed.
-    #[inline]
+    #[inline(always)] // also in an image built for size: it is on the path of every lease
     fn lease_idle(&'static self, pool: &'static PoolSlot, s: usize) -> Option<Lent> {
         let set = &self.sets[s];
         // A new odd generation first: the word's release below publishes it.
