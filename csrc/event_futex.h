@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Events on a Linux futex: the event's own word is all there is, so creating one cannot fail and nothing has to be
- * given back. Included by port_posix.c only.
+ * Events on a Linux futex: the event itself is all there is, so creating one cannot fail and nothing has to be given
+ * back. Included by the POSIX port and, on Linux, by the EPICS port.
  *
  * word: 0 = nothing posted, 1 = posted, 2 = nothing posted and somebody sleeps. Posts coalesce, and only a post that
  * finds a sleeper makes a system call.
+ * object: how many of the next waits go to sleep without a yield first.
  */
 #ifndef CREW_EVENT_FUTEX_H
 #define CREW_EVENT_FUTEX_H
@@ -15,8 +16,13 @@
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* After a yield in vain. Found by trying (bench): at 3 a job's round trip keeps its whole gain, and three threads that talk to
+ * each other, where most yields are in vain, lose nothing. */
+#define WAITS_WITHOUT_YIELD 3u
 
 static int32_t event_create(void *context, crew_event *event)
 {
@@ -51,7 +57,7 @@ static int event_sleep(crew_event *event, const struct timespec *until)
 }
 
 /* The raw system call is no cancellation point. Asynchronous cancellation around it, and only it, makes it one. */
-static int event_sleep_cancellable(crew_event *event, const struct timespec *until)
+static inline int event_sleep_cancellable(crew_event *event, const struct timespec *until)
 {
     int error;
     int type;
@@ -63,6 +69,37 @@ static int event_sleep_cancellable(crew_event *event, const struct timespec *unt
     return error;
 }
 
+static int thread_is_fifo(void)
+{
+    struct sched_param parameters;
+    int policy;
+
+    return pthread_getschedparam(pthread_self(), &policy, &parameters) == 0 && policy == SCHED_FIFO;
+}
+
+/* Before it sleeps, a thread lets those that are ready on its CPU at its own priority go first. If its partner is one of
+ * them, it posts to a thread that is awake, and neither has to sleep or to be woken. One call, which returns at once if
+ * nobody is there: nobody waits for anybody. Only under SCHED_FIFO: elsewhere a yield can cost a whole time slice.
+ * Returns true when there was a post. */
+static int event_yield(crew_event *event)
+{
+    const uintptr_t waits = (uintptr_t)__atomic_load_n(&event->object, __ATOMIC_RELAXED);
+
+    if (waits > 0u) {
+        __atomic_store_n(&event->object, (void *)(waits - 1u), __ATOMIC_RELAXED);
+        return 0;
+    }
+    if (!thread_is_fifo()) {
+        return 0;
+    }
+    (void)sched_yield();
+    if (event_take(event)) {
+        return 1;
+    }
+    __atomic_store_n(&event->object, (void *)(uintptr_t)WAITS_WITHOUT_YIELD, __ATOMIC_RELAXED);
+    return 0;
+}
+
 /* The end of the wait is fixed at its start, so that a sleep which begins again keeps the bound. */
 static int32_t event_wait_with(crew_event *event, uint32_t timeout_ms,
                                int (*sleep_until)(crew_event *, const struct timespec *))
@@ -70,7 +107,7 @@ static int32_t event_wait_with(crew_event *event, uint32_t timeout_ms,
     struct timespec until;
     int error;
 
-    if (event_take(event)) {
+    if (event_take(event) || (timeout_ms > 0u && event_yield(event))) {
         return 1;
     }
     until = clock_after(CLOCK_MONOTONIC, timeout_ms);
@@ -94,7 +131,7 @@ static int32_t event_wait(void *context, crew_event *event, uint32_t timeout_ms)
     return event_wait_with(event, timeout_ms, event_sleep);
 }
 
-static int32_t event_wait_cancellable(void *context, crew_event *event, uint32_t timeout_ms)
+static inline int32_t event_wait_cancellable(void *context, crew_event *event, uint32_t timeout_ms)
 {
     (void)context;
     return event_wait_with(event, timeout_ms, event_sleep_cancellable);

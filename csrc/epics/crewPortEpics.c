@@ -13,7 +13,6 @@
 #endif
 
 #include <epicsAtomic.h>
-#include <epicsEvent.h>
 #include <epicsExit.h>
 #include <epicsThread.h>
 #include <epicsTime.h>
@@ -22,6 +21,13 @@
 #include "crewLog.h"
 #include "crew_call_cxx.h"
 #include "crew_worker.h"
+
+/* CREW_PORT_WITHOUT_FUTEX: to test the other kind on Linux. */
+#if defined(__linux__) && !defined(CREW_PORT_WITHOUT_FUTEX)
+#include "event_futex.h"
+#else
+#include "crewEventEpics.h"
+#endif
 
 /* libCom exports it for its own ports, its headers do not show it. */
 extern void osdThreadHooksRun(epicsThreadId id);
@@ -164,38 +170,6 @@ static int32_t threadSuspended(void *context, uintptr_t thread)
     return id != NULL && epicsThreadIsSuspended(id);
 }
 
-static int32_t eventCreate(void *context, crew_event *event)
-{
-    (void)context;
-    event->object = epicsEventCreate(epicsEventEmpty);
-    return event->object != NULL ? 0 : ENOMEM;
-}
-
-/* The event's lock must not be left behind by a cancelled thread. */
-static int32_t eventWait(void *context, crew_event *event, uint32_t timeoutMs)
-{
-    double seconds = (double)timeoutMs / 1000.0;
-    epicsEventStatus status;
-    int state;
-
-    (void)context;
-#if defined(__rtems__) || defined(vxWorks)
-    if (timeoutMs > 0u) {
-        seconds += epicsThreadSleepQuantum(); /* the tick that has begun already does not count */
-    }
-#endif
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    status = epicsEventWaitWithTimeout(event->object, seconds);
-    (void)pthread_setcancelstate(state, NULL);
-    return status == epicsEventOK;
-}
-
-static void eventPost(void *context, crew_event *event)
-{
-    (void)context;
-    (void)epicsEventTrigger(event->object);
-}
-
 static uint64_t clockMs(void *context)
 {
     (void)context;
@@ -243,9 +217,9 @@ const crew_port *crewPortEpics(void)
         threadCreate,
         threadReap,
         threadSuspended,
-        eventCreate,
-        eventWait,
-        eventPost,
+        event_create,
+        event_wait,
+        event_post,
         clockMs,
         memoryHas,
         NULL,

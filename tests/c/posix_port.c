@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 /* Stands in front of the C library's: a system that has no memory for a thread's first specific value. */
 static int no_specific;
@@ -156,6 +157,59 @@ static void interrupted_wait_keeps_its_bound(void)
     (void)pthread_join(thread, NULL);
 }
 
+#ifndef CREW_PORT_WITHOUT_FUTEX
+/* What the calling thread slept for so far. */
+static long sleeps(void)
+{
+    struct rusage usage;
+
+    (void)getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw;
+}
+
+/* Giver and worker on one CPU at one real-time priority: each lets the other go first instead of sleeping. */
+static void hand_over_at_one_priority_needs_no_sleep(void)
+{
+    enum { ROUNDS = 200 };
+    static const crew_role role = { "partner", STACK_BYTES, 20u };
+    static int32_t value = 1;
+    crew_pool_options options = CREW_POOL_OPTIONS_INIT;
+    struct sched_param param;
+    cpu_set_t one;
+    crew_pool pool;
+    crew_lease lease;
+    crew_job job;
+    long before;
+    int i;
+
+    CPU_ZERO(&one);
+    CPU_SET((unsigned)sched_getcpu(), &one);
+    REQUIRE_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+    memset(&param, 0, sizeof(param));
+    /* As the port maps it. */
+    param.sched_priority = 1 + 20 * (sched_get_priority_max(SCHED_FIFO) - 1) / CREW_PRIORITY_MAX;
+    if (pthread_setschedparam(pthread_self(), SCHED_FIFO, &param) != 0) {
+        (void)puts("skipped: this process may not use SCHED_FIFO");
+        return;
+    }
+    REQUIRE_EQ(boot(wrap_port(), 0u), CREW_OK);
+    options.name = "pool";
+    options.roles = &role;
+    options.role_count = 1u;
+    options.capacity = 1u;
+    REQUIRE_EQ(crew_pool_open(&options, &pool), CREW_OK);
+    REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
+    before = sleeps();
+    for (i = 0; i < ROUNDS; i++) {
+        REQUIRE_EQ(crew_run(lease, 0u, "value", job_value, &value, &job), CREW_OK);
+        REQUIRE_EQ(crew_join(job, LONG_MS, NULL), CREW_OK);
+    }
+    (void)CHECK(sleeps() - before < ROUNDS / 4);
+    (void)CHECK_EQ(crew_release(lease), CREW_OK);
+    (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
+}
+#endif
+
 static void no_port_without_a_key(void)
 {
     pthread_key_t key;
@@ -198,6 +252,9 @@ int main(void)
 {
     RUN_FORKED(threads_look_as_asked);
     RUN_FORKED(interrupted_wait_keeps_its_bound);
+#ifndef CREW_PORT_WITHOUT_FUTEX
+    RUN_FORKED(hand_over_at_one_priority_needs_no_sleep);
+#endif
     RUN_FORKED(no_port_without_a_key);
     RUN_FORKED(worker_that_cannot_be_accounted_for_does_not_run);
     return check_sum();
