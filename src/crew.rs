@@ -21,12 +21,12 @@ const MIB: usize = 1 << 20;
 pub struct Crew {
     boot: spin::Once<Boot>,
     /// The try-only guard of administrative calls.
-    admin: AtomicU32,
+    pub(crate) admin: AtomicU32,
     sealed: AtomicU32,
     pub(crate) account: Account,
     account_refusals: AtomicU32,
-    fixed_bytes: AtomicUsize,
-    charges: [ChargeSlot; MAX_CHARGES],
+    pub(crate) fixed_bytes: AtomicUsize,
+    pub(crate) charges: [ChargeSlot; MAX_CHARGES],
     pub(crate) pools: [PoolSlot; MAX_POOLS],
     pub(crate) sets: [Set; MAX_SETS],
     pub(crate) workers: [Worker; MAX_WORKERS],
@@ -43,15 +43,15 @@ struct Boot {
 }
 
 /// `generation:30 state:2`, and the bytes, which are written before the state says taken.
-struct ChargeSlot {
-    word: AtomicU32,
-    bytes: AtomicUsize,
+pub(crate) struct ChargeSlot {
+    pub(crate) word: AtomicU32,
+    pub(crate) bytes: AtomicUsize,
 }
 
-const CHARGE_FREE: u32 = 0;
+pub(crate) const CHARGE_FREE: u32 = 0;
 const CHARGE_CHANGING: u32 = 1;
-const CHARGE_TAKEN: u32 = 2;
-const CHARGE_STATE: u32 = 3;
+pub(crate) const CHARGE_TAKEN: u32 = 2;
+pub(crate) const CHARGE_STATE: u32 = 3;
 
 /// How large the budget shall be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -35,6 +35,7 @@
 #![deny(missing_docs)]
 
 pub mod account;
+pub mod audit;
 pub mod ffi;
 pub mod limits;
 pub mod port;

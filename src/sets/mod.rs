@@ -70,7 +70,7 @@ mod acquire;
 mod give_back;
 mod grow;
 mod job;
-mod peer;
+pub(crate) mod peer;
 mod pool;
 mod report;
 mod retire;

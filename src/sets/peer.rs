@@ -29,7 +29,7 @@ use core::num::NonZeroU64;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 const NONE: u32 = 0;
-const ADMITTED: u32 = 1;
+pub(crate) const ADMITTED: u32 = 1;
 /// `ticket << 2 | ASKING`
 const ASKING: u32 = 2;
 

@@ -92,6 +92,18 @@ impl Bitmap {
         }
     }
 
+    /// Whether the slot is free.
+    pub(crate) fn contains(&self, index: usize) -> bool {
+        self.leaves[index / 32].load(SeqCst) & 1 << (index % 32) != 0
+    }
+
+    /// How many free slots lie in leaves without their hint. None, while nobody claims or puts.
+    pub(crate) fn unhinted(&self) -> usize {
+        let hints = self.summary.load(SeqCst);
+        let slots = |leaf: usize| self.leaves[leaf].load(SeqCst).count_ones() as usize;
+        (0..LEAVES).filter(|leaf| hints & 1 << leaf == 0).map(slots).sum()
+    }
+
     /// How many slots are free: a snapshot, exact only while nobody claims or puts.
     pub fn count(&self) -> usize {
         self.leaves.iter().map(|leaf| leaf.load(Relaxed).count_ones() as usize).sum()

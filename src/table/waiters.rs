@@ -114,6 +114,11 @@ impl Waiters {
         Some(Seat { entry })
     }
 
+    /// How many seats are taken.
+    pub(crate) fn taken(&self) -> usize {
+        self.entries.iter().filter(|entry| entry.word.load(SeqCst) != FREE).count()
+    }
+
     /// The seat that has waited longest for a set of `pool` and has not been given one, and its word.
     fn oldest(&self, pool: usize) -> Option<(&Entry, u32)> {
         let queue = address(pool, Want::Set);

@@ -4,6 +4,8 @@
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
+#[cfg(feature = "audit")]
+pub use crew::audit::{crew_audit, crew_audit_busy};
 pub use crew::ffi::*;
 
 #[cfg(not(feature = "std"))]
