@@ -44,3 +44,46 @@ pub fn try_open<const N: usize>(
 pub fn held(crew: &'static Crew) -> usize {
     crew.account_usage().expect("booted").held
 }
+
+/// A process and its simulated port, for tests that make many: gone when dropped.
+pub struct World {
+    pub crew: &'static Crew,
+    pub sim: &'static sim::Sim,
+    places: (*mut Crew, *mut sim::Sim),
+}
+
+impl World {
+    /// Not booted yet.
+    pub fn new() -> Self {
+        let crew = Box::into_raw(Box::new(Crew::new()));
+        let sim = Box::into_raw(Box::new(sim::Sim::make()));
+        // SAFETY: both live until `drop`, which is the end of every use: see there.
+        unsafe { Self { crew: &*crew, sim: &*sim, places: (crew, sim) } }
+    }
+
+    pub fn boot(&self, budget: Budget<'_>) {
+        self.crew.boot(&BootOptions { port: self.sim, budget }).expect("boots");
+    }
+
+    /// Everything that is counted twice agrees, the port's threads included.
+    pub fn audit(&self) -> crew::audit::Figures {
+        match self.crew.audit(Some(self.sim.threads())) {
+            Ok(figures) => figures,
+            Err(disagreement) => panic!("{disagreement}"),
+        }
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        // What unwinds may still be using the process.
+        if !std::thread::panicking() {
+            // SAFETY: `new` made both, and nothing uses them any more: simulated threads run only
+            // in calls to them, and tests drop leases, jobs and charges before their world.
+            unsafe {
+                drop(Box::from_raw(self.places.0));
+                drop(Box::from_raw(self.places.1));
+            }
+        }
+    }
+}

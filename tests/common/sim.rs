@@ -33,6 +33,44 @@ enum State {
     Ended,
 }
 
+/// A call of the port's that goes wrong, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// A thread is not made: `EAGAIN`.
+    ThreadCreate,
+    /// An event is not made: `ENOMEM`.
+    EventCreate,
+    /// A wait is over without a post and before anybody has run; a millisecond has passed.
+    Wait,
+    /// The clock says what it said last. At most [`LONGEST_STALL`] times: a clock that never goes on
+    /// leaves nothing to bound a wait by.
+    ClockStalls,
+    /// The clock is an hour ahead, and stays so.
+    ClockJumps,
+    /// The target has not that much memory.
+    Memory,
+    /// An ended thread is not gone yet.
+    Reap,
+    /// A thread that lives is said to be suspended.
+    Suspended,
+    /// A line is lost.
+    Log,
+    /// A thread ends where it would take its next step.
+    Death,
+}
+
+/// Readings in a row for which a stalled clock stands still.
+pub const LONGEST_STALL: u32 = 200;
+
+/// Which calls of one kind, counted from 1 since the plan was made, go wrong: the nth, or the nth and
+/// all after it.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    pub fault: Fault,
+    pub nth: u32,
+    pub from_then_on: bool,
+}
+
 /// What the test sets and reads. All counts are of calls so far.
 #[derive(Default)]
 pub struct Script {
@@ -51,6 +89,10 @@ pub struct Script {
     pub stack_used: Option<usize>,
     /// How long each ended thread takes to be gone.
     pub linger: u32,
+    /// What goes wrong; and of its kind, the calls and the faults so far.
+    pub plan: Option<Plan>,
+    pub calls: u32,
+    pub faults: u32,
     pub log: Vec<(Severity, String)>,
     pub spawned: u32,
     pub reaped: u32,
@@ -61,6 +103,8 @@ pub struct Sim {
     script: Mutex<Script>,
     threads: Mutex<BTreeMap<usize, Thread>>,
     clock_ms: Mutex<u64>,
+    /// What the clock said last, and how often it has said that for a fault.
+    last_ms: Mutex<(u64, u32)>,
 }
 
 thread_local! {
@@ -78,13 +122,34 @@ impl Sim {
     }
 
     pub fn with(set: impl FnOnce(&mut Script)) -> &'static Self {
-        let sim = Self {
+        let sim = Box::leak(Box::new(Self::make()));
+        set(&mut sim.script());
+        sim
+    }
+
+    pub fn make() -> Self {
+        Self {
             script: Mutex::default(),
             threads: Mutex::default(),
             clock_ms: Mutex::new(1_000),
-        };
-        set(&mut sim.script());
-        Box::leak(Box::new(sim))
+            last_ms: Mutex::new((1_000, 0)),
+        }
+    }
+
+    /// From now on calls go wrong by this plan; `None`: none does.
+    pub fn plan(&self, plan: Option<Plan>) {
+        let mut script = self.script();
+        (script.plan, script.calls, script.faults) = (plan, 0, 0);
+    }
+
+    /// Whether this call, of this kind, goes wrong.
+    fn goes_wrong(&self, fault: Fault) -> bool {
+        let mut script = self.script();
+        let Some(plan) = script.plan.filter(|plan| plan.fault == fault) else { return false };
+        script.calls += 1;
+        let wrong = script.calls == plan.nth || (plan.from_then_on && script.calls > plan.nth);
+        script.faults += u32::from(wrong);
+        wrong
     }
 
     pub fn script(&self) -> std::sync::MutexGuard<'_, Script> {
@@ -136,11 +201,18 @@ impl Sim {
         self.threads.lock().unwrap().get_mut(&id).expect("a thread").state = state;
     }
 
-    /// Lets every thread that can run take one step. Whether any did.
+    /// A thread that was found ready may have died, or begun to run, in another's step since.
+    fn is_still_ready(&self, id: usize) -> bool {
+        let threads = self.threads.lock().unwrap();
+        threads.get(&id).is_some_and(|t| matches!(t.state, State::Ready) && !t.suspended)
+    }
+
+    /// Lets every thread that can run take one step. Whether any did. A job that waits lets the others
+    /// run from inside its own step.
     pub fn step(&self) -> bool {
         let now = *self.clock_ms.lock().unwrap();
         let ready: Vec<(usize, Member)> = {
-            let threads = self.threads.lock().unwrap();
+            let mut threads = self.threads.lock().unwrap();
             let can_run = |thread: &Thread| match thread.state {
                 State::Ready => !thread.suspended,
                 State::Waiting { event, until_ms } => {
@@ -148,10 +220,23 @@ impl Sim {
                 }
                 State::Running | State::Ended => false,
             };
-            threads.iter().filter(|(_, t)| can_run(t)).map(|(id, t)| (*id, t.member)).collect()
+            let ready = threads.iter_mut().filter(|(_, thread)| can_run(thread));
+            ready
+                .map(|(id, thread)| {
+                    thread.state = State::Ready;
+                    (*id, thread.member)
+                })
+                .collect()
         };
         for (id, member) in &ready {
-            self.set_state(*id, State::Ready);
+            if !self.is_still_ready(*id) {
+                continue;
+            }
+            if self.goes_wrong(Fault::Death) {
+                self.set_state(*id, State::Ended);
+                member.exited();
+                continue;
+            }
             match member.next() {
                 Next::Run { function, argument } => {
                     self.set_state(*id, State::Running);
@@ -166,7 +251,8 @@ impl Sim {
                     }
                 }
                 Next::Wait { event, timeout_ms } => {
-                    let until_ms = now + u64::from(timeout_ms);
+                    let early = self.goes_wrong(Fault::Wait);
+                    let until_ms = now + if early { 1 } else { u64::from(timeout_ms) };
                     self.set_state(*id, State::Waiting { event, until_ms });
                 }
                 Next::Stop => {
@@ -194,6 +280,9 @@ impl Port for Sim {
     }
 
     fn thread_create(&self, spec: &ThreadSpec<'_>) -> Result<usize, i32> {
+        if self.goes_wrong(Fault::ThreadCreate) {
+            return Err(EAGAIN);
+        }
         let mut script = self.script();
         match script.spawns_before_failure {
             Some(0) => {
@@ -227,6 +316,9 @@ impl Port for Sim {
         let mut threads = self.threads.lock().unwrap();
         let entry = threads.get_mut(&thread).expect("reaped once");
         assert!(matches!(entry.state, State::Ended), "reaped before its exit hook ran");
+        if self.goes_wrong(Fault::Reap) {
+            return false;
+        }
         if entry.lingers > 0 {
             entry.lingers -= 1;
             return false;
@@ -238,7 +330,7 @@ impl Port for Sim {
     }
 
     fn thread_suspended(&self, thread: usize) -> bool {
-        self.threads.lock().unwrap()[&thread].suspended
+        self.goes_wrong(Fault::Suspended) || self.threads.lock().unwrap()[&thread].suspended
     }
 
     fn stack_used(&self, _thread: usize) -> Option<usize> {
@@ -246,6 +338,9 @@ impl Port for Sim {
     }
 
     fn event_create(&self, _event: &'static Event) -> Result<(), i32> {
+        if self.goes_wrong(Fault::EventCreate) {
+            return Err(ENOMEM);
+        }
         let mut script = self.script();
         match &mut script.events_left {
             Some(0) => return Err(ENOMEM),
@@ -257,6 +352,10 @@ impl Port for Sim {
     }
 
     fn event_wait(&self, event: &'static Event, timeout_ms: u32) -> bool {
+        if self.goes_wrong(Fault::Wait) {
+            self.advance(1);
+            return false;
+        }
         let deadline = *self.clock_ms.lock().unwrap() + u64::from(timeout_ms);
         loop {
             if event.word.swap(0, SeqCst) == 1 {
@@ -275,12 +374,24 @@ impl Port for Sim {
     }
 
     fn clock_ms(&self) -> u64 {
-        *self.clock_ms.lock().unwrap()
+        if self.goes_wrong(Fault::ClockJumps) {
+            self.advance(3_600_000);
+        }
+        let stalls = self.goes_wrong(Fault::ClockStalls);
+        let now = *self.clock_ms.lock().unwrap();
+        let mut last = self.last_ms.lock().unwrap();
+        *last = if stalls && last.1 < LONGEST_STALL { (last.0, last.1 + 1) } else { (now, 0) };
+        last.0
     }
 
     fn memory_has(&self, bytes: usize) -> MemoryAnswer {
         let mut script = self.script();
         script.memory_questions.push(bytes);
+        drop(script);
+        if self.goes_wrong(Fault::Memory) {
+            return MemoryAnswer::No("has less than that in the fault");
+        }
+        let script = self.script();
         match script.memory {
             None => MemoryAnswer::CannotTell,
             Some(free) if free >= bytes => MemoryAnswer::Yes,
@@ -289,6 +400,8 @@ impl Port for Sim {
     }
 
     fn log(&self, severity: Severity, text: &str) {
-        self.script().log.push((severity, text.to_owned()));
+        if !self.goes_wrong(Fault::Log) {
+            self.script().log.push((severity, text.to_owned()));
+        }
     }
 }
