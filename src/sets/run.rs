@@ -143,13 +143,16 @@ impl Crew {
         let w = pool.workers(s).start + role;
         use worker_state::{BOOKED, PARKED, RUNNING, STATE, STOP};
         let worker = &self.workers[w];
-        let booked = worker
-            .change(|word| (word & (STATE | STOP) == PARKED).then_some(word & !STATE | BOOKED));
+        let mut seen = 0;
+        let booked = worker.change(|word| {
+            seen = word;
+            (word & (STATE | STOP) == PARKED).then_some(word & !STATE | BOOKED)
+        });
         if booked.is_some() {
             return Ok((s, w));
         }
-        let word = worker.word();
-        let busy = (BOOKED..=RUNNING).contains(&(word & STATE)) && word & STOP == 0;
+        // Judged by the word that was not booked: another look may find the worker free again.
+        let busy = (BOOKED..=RUNNING).contains(&(seen & STATE)) && seen & STOP == 0;
         self.uncount_job(s);
         Err(if busy { RunError::Busy } else { RunError::NotRun })
     }

@@ -120,9 +120,64 @@ static void sums_agree(void)
     (void)CHECK_EQ(account_now().held_bytes, 0);
 }
 
+/* ---- two who give jobs to one worker ---- */
+
+typedef struct giver {
+    pthread_t thread;
+    crew_lease lease;
+    uint32_t given;
+    uint32_t wrong;
+} giver;
+
+static int32_t job_nothing(void *argument)
+{
+    (void)argument;
+    return 0;
+}
+
+static void *giver_main(void *argument)
+{
+    giver *self = (giver *)argument;
+    int round;
+
+    for (round = 0; round < ROUNDS * 500; round++) {
+        int32_t status = crew_run(self->lease, 0u, "nothing", job_nothing, NULL, NULL);
+
+        self->given += status == CREW_OK;
+        self->wrong += status != CREW_OK && status != CREW_BUSY;
+    }
+    return NULL;
+}
+
+/* A worker that lives takes the job or is busy, also when it becomes free at the moment of asking. */
+static void living_worker_is_never_said_to_be_gone(void)
+{
+    crew_pool_options options = pair_options("shared", 1u);
+    giver givers[2];
+    crew_pool pool;
+    crew_lease lease;
+    int i;
+
+    REQUIRE_EQ(crew_pool_open(&options, &pool), CREW_OK);
+    REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
+    memset(givers, 0, sizeof(givers));
+    for (i = 0; i < 2; i++) {
+        givers[i].lease = lease;
+        REQUIRE_EQ(pthread_create(&givers[i].thread, NULL, giver_main, &givers[i]), 0);
+    }
+    for (i = 0; i < 2; i++) {
+        (void)CHECK_EQ(pthread_join(givers[i].thread, NULL), 0);
+        (void)CHECK_EQ(givers[i].wrong, 0);
+    }
+    (void)CHECK(givers[0].given + givers[1].given > 0u);
+    (void)CHECK_EQ(crew_release(lease), CREW_OK);
+    (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
+}
+
 int main(void)
 {
     (void)alarm(300u);
     RUN(sums_agree);
+    RUN(living_worker_is_never_said_to_be_gone);
     return check_sum();
 }
