@@ -523,6 +523,28 @@ fn a_close_that_times_out_goes_on_and_can_be_called_again() {
 }
 
 #[test]
+fn a_close_that_another_close_has_overtaken_leaves_the_next_pool_alone() {
+    let crew = boot(Sim::new(), Budget::Default);
+    let closed: &'static Pool<1> = Box::leak(Box::new(open::<1>(crew, 1)));
+    let lease = closed.acquire(0).unwrap();
+    let other = open::<1>(crew, 1);
+    let (_other_lease, [worker]) = other.acquire(0).unwrap();
+    let (opened, next) = std::sync::mpsc::channel();
+    // Runs while the close below waits for its thread to end.
+    let overtake = move || {
+        closed.close(1000).unwrap();
+        let pool = open::<1>(crew, 1);
+        let borrowed = pool.acquire(0).unwrap();
+        opened.send((pool, borrowed)).unwrap();
+    };
+    worker.run_detached("overtakes", Box::new(overtake)).unwrap();
+    assert_eq!(closed.close(1000), Err(CloseError::Stale));
+    drop(lease);
+    let (_pool, (_lease, [worker])) = next.try_recv().expect("the next pool was opened meanwhile");
+    assert_eq!(worker.run("job", || 7).unwrap().join(1000).unwrap().value, 7);
+}
+
+#[test]
 fn a_pools_room_is_used_again_and_its_old_handles_stay_stale() {
     let sim = Sim::new();
     let crew = boot(sim, Budget::Default);

@@ -19,7 +19,10 @@ use crate::port::Severity;
 use crate::table::{Handle, Kind, Want};
 use core::fmt;
 use core::ops::Range;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
+use core::sync::atomic::{
+    AtomicU32,
+    Ordering::{Acquire, Relaxed, Release, SeqCst},
+};
 
 /// One role of a roster.
 #[derive(Clone, Copy, Debug)]
@@ -191,6 +194,22 @@ fn lowest_gap(
         .min()
 }
 
+/// A place in the count of those who close the pool.
+struct Closer(&'static AtomicU32);
+
+impl Closer {
+    fn count(pool: &'static PoolSlot) -> Self {
+        pool.closers.fetch_add(1, SeqCst);
+        Self(&pool.closers)
+    }
+}
+
+impl Drop for Closer {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, SeqCst);
+    }
+}
+
 impl Crew {
     /// Opens a pool and prestarts its sets.
     pub(crate) fn open(&'static self, options: &PoolOptions<'_>) -> Result<Handle, OpenError> {
@@ -214,7 +233,10 @@ impl Crew {
         if self.is_sealed() {
             return Err(OpenError::Sealed);
         }
-        let free = |pool: &&PoolSlot| pool.state() == pool_state::FREE;
+        // In this order: a closer counts itself and then looks at the state, so one that found the
+        // pool closing is seen here once the pool is free.
+        let free =
+            |pool: &&PoolSlot| pool.state() == pool_state::FREE && pool.closers.load(SeqCst) == 0;
         let taken = self.pools.iter().filter(|pool| !free(pool));
         let set_ranges = taken.clone().map(|pool| pool.sets());
         let worker_ranges = taken.map(|pool| {
@@ -313,11 +335,18 @@ impl Crew {
     /// Edges 3 and 4: refuses new leases, stops every worker of every set, reaps them. A worker
     /// inside a job stops after it. Waits at most `timeout_ms`.
     pub(crate) fn close(&'static self, handle: Handle, timeout_ms: u32) -> Result<(), CloseError> {
-        let (p, pool) = self.find_pool(handle)?;
-        let open = pool.word.load(Acquire) & !pool_state::STATE | pool_state::OPEN;
-        let closing = open & !pool_state::STATE | pool_state::CLOSING;
-        // SeqCst: see claim_slot. A pool that closes already is closed further by this call.
-        let _ = pool.word.compare_exchange(open, closing, SeqCst, Relaxed);
+        let (p, generation) = handle.parts(Kind::Pool, MAX_POOLS).ok_or(CloseError::BadHandle)?;
+        let pool = &self.pools[p];
+        // Counted first: another closer may end the pool's life while we still look at its sets,
+        // and these must not be the next pool's.
+        let _closer = Closer::count(pool);
+        let open = generation << pool_state::BITS | pool_state::OPEN;
+        let closing = generation << pool_state::BITS | pool_state::CLOSING;
+        // SeqCst: see claim_slot and claim_pool. A pool that closes already is closed further.
+        match pool.word.compare_exchange(open, closing, SeqCst, SeqCst) {
+            Err(now) if now != closing => return Err(CloseError::Stale),
+            _ => {}
+        }
         for want in [Want::Set, Want::Peer] {
             self.waiters.nudge(self.booted_port(), p, want);
         }

@@ -314,6 +314,8 @@ pub struct PoolSlot {
     pub peer_ticket: AtomicU32,
     /// Slots claimed, and attempts to claim one: as long as there is any the pool is not freed.
     pub users: AtomicU32,
+    /// Threads in `close`: as long as there is any the pool, once closed, is not opened anew.
+    pub closers: AtomicU32,
     /// Sets that exist, those being made or ended included.
     pub created: AtomicU32,
     pub created_high: AtomicU32,
@@ -356,6 +358,7 @@ impl PoolSlot {
             peer_waiting: AtomicU32::new(0),
             peer_ticket: AtomicU32::new(0),
             users: AtomicU32::new(0),
+            closers: AtomicU32::new(0),
             created: AtomicU32::new(0),
             created_high: AtomicU32::new(0),
             busy_high: AtomicU32::new(0),
