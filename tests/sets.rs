@@ -467,6 +467,24 @@ fn prestart_that_fails_opens_nothing() {
 }
 
 #[test]
+fn a_failed_open_whose_threads_end_late_loses_no_room() {
+    // Longer than a failed open waits for its threads, which it looks at every 2 ms.
+    let sim = Sim::with(|script| script.linger = 600);
+    let crew = boot(sim, Budget::Default);
+    let half = PoolOptions { capacity: 200, prestart: 2, ..Default::default() };
+    sim.script().spawns_before_failure = Some(1);
+    assert!(matches!(try_open::<1>(crew, half), Err(OpenError::Refused(_))));
+    assert_eq!(sim.threads(), 1, "a thread that has not ended yet");
+    assert_eq!(try_open::<1>(crew, half).unwrap_err(), OpenError::TableFull);
+    sim.script().linger = 0;
+    // Each look brings it nearer to its end.
+    let pool = (0..600).find_map(|_| try_open::<1>(crew, half).ok()).expect("room again");
+    pool.close(1000).unwrap();
+    let pools: Vec<_> = (0..crew::limits::MAX_POOLS).map(|_| open::<1>(crew, 1)).collect();
+    assert_eq!((pools.len(), held(crew)), (crew::limits::MAX_POOLS, 0));
+}
+
+#[test]
 fn after_the_seal_nothing_grows_and_nothing_opens() {
     let sim = Sim::new();
     let crew = boot(sim, Budget::Default);

@@ -24,6 +24,9 @@ use core::sync::atomic::{
     Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
 
+/// A pool's flag, beside [`ROLE_NAMES`]: its open failed, and nobody has its handle.
+const ABANDONED: u32 = 1 << 1;
+
 /// One role of a roster.
 #[derive(Clone, Copy, Debug)]
 pub struct Role<'a> {
@@ -219,7 +222,9 @@ impl Crew {
         let pool = &self.pools[p];
         for _ in 0..options.prestart {
             if let Err(refusal) = self.grow_idle(p, pool) {
-                // Whatever was made goes back; nobody knows the pool yet.
+                // Whatever was made goes back. Nobody knows the pool, so what does not end in time
+                // is for the next open to close.
+                pool.flags.fetch_or(ABANDONED, Relaxed);
                 let _ = self.close(Handle::new(Kind::Pool, p, generation), UNDO_MS);
                 return Err(OpenError::Refused(refusal));
             }
@@ -233,6 +238,7 @@ impl Crew {
         if self.is_sealed() {
             return Err(OpenError::Sealed);
         }
+        self.close_abandoned();
         // In this order: a closer counts itself and then looks at the state, so one that found the
         // pool closing is seen here once the pool is free.
         let free =
@@ -283,6 +289,17 @@ impl Crew {
         pool.leases_before.store(self.leases_of(pool), Relaxed);
         pool.word.store(generation << pool_state::BITS | pool_state::OPEN, Release);
         Ok((p, generation))
+    }
+
+    /// Ends what failed opens have left, as far as its threads have ended.
+    fn close_abandoned(&'static self) {
+        for (p, pool) in self.pools.iter().enumerate() {
+            let word = pool.word.load(Acquire);
+            let closing = word & pool_state::STATE == pool_state::CLOSING;
+            if closing && pool.flags.load(Relaxed) & ABANDONED != 0 {
+                let _ = self.close(Handle::new(Kind::Pool, p, word >> pool_state::BITS), 0);
+            }
+        }
     }
 
     /// Retires idle sets until `keep` are left.
