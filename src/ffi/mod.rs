@@ -32,11 +32,20 @@ pub use status::*;
 pub use usage::*;
 pub use worker::*;
 
+#[cfg(not(feature = "restart"))]
 use crate::crew::Crew;
 use core::ffi::{CStr, c_char};
 
 /// The image's one process.
+#[cfg(not(feature = "restart"))]
 pub(crate) static CREW: Crew = Crew::new();
+
+#[cfg(feature = "restart")]
+mod restart;
+#[cfg(feature = "restart")]
+pub use restart::crew_restart;
+#[cfg(feature = "restart")]
+pub(crate) static CREW: restart::Process = restart::Process::new();
 
 /// The text at `text`, if it ends within `bound` bytes and is UTF-8.
 ///

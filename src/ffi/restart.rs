@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! A process that can begin anew, for fuzzing (feature `restart`): the same code behind the same
+//! entry points, for any number of processes one after the other. An image never has this.
+
+use crate::crew::Crew;
+use core::cell::UnsafeCell;
+use core::ops::Deref;
+
+pub(crate) struct Process(UnsafeCell<Crew>);
+
+// SAFETY: a `Crew` is made to be shared; only `crew_restart` does more than share it, and its caller
+// promises that nobody else is there.
+unsafe impl Sync for Process {}
+
+impl Process {
+    pub(super) const fn new() -> Self {
+        Self(UnsafeCell::new(Crew::new()))
+    }
+}
+
+impl Deref for Process {
+    type Target = Crew;
+
+    fn deref(&self) -> &Crew {
+        // SAFETY: nobody has it mutably, see `crew_restart`.
+        unsafe { &*self.0.get() }
+    }
+}
+
+/// Forgets the process: afterwards it is as before `crew_boot`.
+///
+/// # Safety
+/// No call of the C ABI is under way on any thread, no thread of a port will make another, and
+/// nobody keeps an event that a port was given.
+pub unsafe fn crew_restart() {
+    // SAFETY: the caller's promise: no reference into the old process is used from here on. It owns
+    // nothing that would have to be dropped.
+    unsafe { super::CREW.0.get().write(Crew::new()) }
+}
