@@ -284,8 +284,10 @@ impl Crew {
             return false;
         };
         let slot = &self.charges[index];
-        let taken = generation << 2 | CHARGE_TAKEN;
-        if slot.word.load(Acquire) != taken {
+        let taken = slot.word.load(Acquire);
+        // The generation is compared as it stands in the handle: it may be forged, with bits that a
+        // shift into the word would lose.
+        if taken & CHARGE_STATE != CHARGE_TAKEN || taken >> 2 != generation {
             return false;
         }
         let bytes = slot.bytes.load(Relaxed);

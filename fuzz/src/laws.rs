@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! What holds whatever the callers do.
 
+use crate::block::Block;
 use crate::handles::Kind;
 use crate::port;
 use crate::world::{End, Lease, Settled, State, Token, World, with};
+use core::ffi::CStr;
+use crew::audit::{crew_audit, crew_audit_busy};
 use crew::ffi::*;
 use crew::limits::MAX_WAITERS;
 use std::rc::Rc;
@@ -37,6 +40,23 @@ pub fn check_now(w: &World) {
         assert_eq!(u128::from(account.fixed_bytes), in_charges, "fixed threads");
         assert_eq!(account.charges as usize, w.charges.borrow().len());
     }
+    audit(w);
+}
+
+/// What the core counts twice is the same from both sides.
+fn audit(w: &World) {
+    let text = Block::poison(256);
+    // SAFETY: the block is that long.
+    let agreed = unsafe {
+        if w.depth.get() == 0 {
+            let threads = w.threads.borrow().len() as i64;
+            crew_audit(threads, text.ptr(), 256)
+        } else {
+            crew_audit_busy(text.ptr(), 256)
+        }
+    };
+    // SAFETY: a text that ends is there.
+    assert_eq!(agreed, 1, "{:?}", unsafe { CStr::from_ptr(text.ptr()) });
 }
 
 /// Whether the lease is out: neither released, nor taken away with its set.
@@ -207,6 +227,7 @@ pub fn check_end() {
         assert_eq!((account.held_bytes, account.fixed_bytes, account.charges), (0, 0, 0));
         assert_eq!(w.threads.borrow().len(), 0, "every thread was joined");
         check_jobs(w);
+        audit(w);
     });
 }
 

@@ -58,16 +58,18 @@ pub(crate) enum Work {
 }
 
 impl Crew {
-    /// Set and generation of a lease's handle.
+    /// Set and generation of a lease's handle. No lease ever has an even generation: an idle set's
+    /// generation is even, and a handle with that one must not pass for a lease.
     pub(super) fn lease_parts(&self, handle: Handle) -> Result<(usize, u32), RunError> {
-        handle.parts(Kind::Lease, MAX_SETS).ok_or(RunError::BadHandle)
+        handle
+            .parts(Kind::Lease, MAX_SETS)
+            .filter(|(_, generation)| generation & 1 == 1)
+            .ok_or(RunError::BadHandle)
     }
 
     /// Why lease `generation` of set `s` is not current.
     pub(super) fn why_no_lease(&self, s: usize, generation: u32) -> RunError {
-        if generation & 1 == 0 {
-            RunError::BadHandle // no lease ever had an even generation
-        } else if self.sets[s].revoked.load(SeqCst) == generation {
+        if self.sets[s].revoked.load(SeqCst) == generation {
             RunError::Retired
         } else {
             RunError::Stale
@@ -109,7 +111,7 @@ impl Crew {
             live.then_some(worker.thread.load(Relaxed))
         });
         // Looked at last: what was read above belongs to this lease if it is current still.
-        if set.lease.load(SeqCst) != generation || generation & 1 == 0 {
+        if set.lease.load(SeqCst) != generation {
             return Err(self.why_no_lease(s, generation));
         }
         thread.ok_or(RunError::BadRole)?.ok_or(RunError::NotRun)
@@ -119,7 +121,7 @@ impl Crew {
     fn book(&'static self, lease: Handle, role: usize) -> Result<(usize, usize), RunError> {
         let (s, generation) = self.lease_parts(lease)?;
         let set = &self.sets[s];
-        let current = || set.lease.load(SeqCst) == generation && generation & 1 == 1;
+        let current = || set.lease.load(SeqCst) == generation;
         if !current() {
             return Err(self.why_no_lease(s, generation));
         }

@@ -471,6 +471,43 @@ static void handles_of_random_bits(void)
     UNCHANGED(before);
 }
 
+/* Handles that never were, of slots that are there: one generation, or one bit, away from one that was. */
+static void handles_that_never_were(void)
+{
+    snapshot before;
+    crew_lease idle;
+    crew_lease no_lease;
+    crew_charge_handle charge;
+    crew_charge_handle no_charge;
+    crew_job job;
+    size_t thread = 1u;
+    int again;
+
+    REQUIRE_EQ(crew_acquire(pool, 0u, &idle, NULL), CREW_OK);
+    (void)CHECK_EQ(crew_release(idle), CREW_OK);
+    REQUIRE_EQ(crew_charge(1u, &charge), CREW_OK);
+    before = take();
+    /* The generation that the idle set has now: no lease ever has it. */
+    no_lease.bits = idle.bits + 1u;
+    (void)CHECK_EQ(crew_release(no_lease), CREW_BAD_HANDLE);
+    (void)CHECK_EQ(crew_lease_thread(no_lease, 0u, &thread), CREW_BAD_HANDLE);
+    (void)CHECK_EQ(crew_run(no_lease, 0u, "never", job_seven, NULL, &job), CREW_BAD_HANDLE);
+    no_charge.bits = charge.bits | UINT64_C(0x80000000);
+    (void)CHECK_EQ(crew_uncharge(no_charge), CREW_STALE);
+    no_charge.bits = charge.bits | UINT64_C(0x40000000);
+    (void)CHECK_EQ(crew_uncharge(no_charge), CREW_STALE);
+    UNCHANGED(before);
+    /* The next borrowers find the set as it should be. */
+    for (again = 0; again < 2; again++) {
+        REQUIRE_EQ(crew_acquire(pool, 0u, &idle, NULL), CREW_OK);
+        (void)CHECK_EQ(crew_run(idle, 0u, "again", job_seven, NULL, &job), CREW_OK);
+        (void)CHECK_EQ(crew_join(job, LONG_MS, NULL), CREW_OK);
+        (void)CHECK_EQ(crew_release(idle), CREW_OK);
+    }
+    (void)CHECK_EQ(crew_uncharge(charge), CREW_OK);
+    (void)CHECK_EQ(crew_pool_trim(pool, 0u), CREW_OK);
+}
+
 /* Returns once the worker of the lease has ended what it did, because it has then run one more job. */
 static void wait_until_free(void)
 {
@@ -794,6 +831,7 @@ int main(void)
     RUN(handles_that_are_zero);
     RUN(handles_of_another_kind);
     RUN(handles_of_random_bits);
+    RUN(handles_that_never_were);
     RUN(handles_used_twice);
     RUN(roles_out_of_range);
     RUN(role_and_job_that_are_busy);
