@@ -119,9 +119,9 @@ pub fn parse_mib(text: &str) -> Option<u32> {
     digits.parse().ok().filter(|&mib| mib > 0)
 }
 
-/// The line for an operator's text that is no budget.
+/// The line for an operator's text that is no budget. It stays one line whatever the text has in it.
 pub(crate) fn write_bad_text(out: &mut impl Write, text: &str) -> fmt::Result {
-    write!(out, "budget \"{text}\" ignored: give a positive whole number of MiB; default stands")
+    write!(out, "budget {text:?} ignored: give a positive whole number of MiB; default stands")
 }
 
 #[cfg(test)]
@@ -184,6 +184,14 @@ mod tests {
         for verdict in silent {
             assert_eq!(verdict.announcement(), None, "{verdict:?}");
         }
+    }
+
+    #[test]
+    fn a_text_that_is_no_budget_is_told_in_one_line() {
+        let mut line = String::new();
+        write_bad_text(&mut line, "1\n2\x1b[2J").unwrap();
+        assert!(!line.contains(|c: char| c.is_control()), "{line:?}");
+        assert!(line.starts_with(r#"budget "1\n2\u{1b}[2J" ignored"#), "{line}");
     }
 
     #[test]
