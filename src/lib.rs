@@ -38,6 +38,8 @@ pub mod account;
 pub mod audit;
 pub mod ffi;
 pub mod limits;
+#[cfg(feature = "std")]
+pub mod plan;
 pub mod port;
 pub mod sets;
 #[cfg(feature = "std")]

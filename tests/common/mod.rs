@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the integration tests share: a simulated port, and short ways to boot and open.
+//! What the integration tests share: a simulated port, simulated targets, and short ways to boot and open.
 
 #![allow(dead_code)] // Each test program uses a part of it.
 
+pub mod free_list;
 pub mod sim;
+pub mod target;
 
 use crew::limits::MAX_ROLES;
 use crew::port::Port;
