@@ -6,6 +6,7 @@
 use super::free_list::{Block, FreeList};
 use super::sim::{EAGAIN, ENOMEM, Sim};
 use crew::port::{Event, MemoryAnswer, Port, Severity, Target, ThreadSpec};
+use crew::shim;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
@@ -263,7 +264,12 @@ impl Port for SimulatedTarget {
         if state.memory.largest() >= bytes {
             MemoryAnswer::Yes
         } else {
-            MemoryAnswer::No("has less than that in one piece in the simulation")
+            // In the words of the target that is simulated.
+            MemoryAnswer::No(match self.profile.target {
+                Target::Host => "has less than that",
+                Target::Rtems => shim::rtems::MEMORY_BASIS,
+                Target::VxWorks => shim::vxworks::MEMORY_BASIS,
+            })
         }
     }
 
