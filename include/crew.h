@@ -392,7 +392,7 @@ typedef struct crew_refusal {
     int32_t os_error;
     // OBJECTS_EXHAUSTED: how many kernel objects the set needed.
     uint32_t objects;
-    // OUT_OF_RESERVATION: the set's bytes. TARGET_MEMORY: its largest stack.
+    // OUT_OF_RESERVATION: the set's bytes. TARGET_MEMORY: those of one of its threads.
     uint64_t bytes_requested;
     // OUT_OF_RESERVATION: bytes held at that moment.
     uint64_t bytes_held;

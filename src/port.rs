@@ -126,7 +126,7 @@ pub trait Port: Sync {
     fn clock_ms(&self) -> u64;
 
     /// Whether the target has `bytes` in one piece for thread stacks right now. Must be cheap: it is
-    /// asked at boot and at every growth.
+    /// asked at boot, and for every thread of a growth.
     fn memory_has(&self, bytes: usize) -> MemoryAnswer;
 
     /// Says one line to the operator. Must not allocate after boot.

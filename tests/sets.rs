@@ -265,18 +265,18 @@ fn a_growth_that_fails_on_any_thread_gives_everything_back() {
 }
 
 #[test]
-fn a_growth_asks_the_target_for_its_largest_stack() {
+fn a_growth_asks_the_target_for_its_largest_stack_then_for_each_thread() {
     let sim = Sim::with(|script| script.memory = Some(MIB));
     let crew = boot(sim, Budget::Default);
     let roles = [
-        Role { name: "small", stack_bytes: 64 * KIB, priority: 0 },
         Role { name: "big", stack_bytes: 256 * KIB, priority: 0 },
+        Role { name: "small", stack_bytes: 64 * KIB, priority: 0 },
     ];
     let options = PoolOptions { name: "mixed", capacity: 2, ..PoolOptions::default() };
     let pool = Pool::open(crew, &roles, &options).unwrap();
     sim.script().memory_questions.clear();
     let _lease = pool.acquire(0).unwrap();
-    assert_eq!(sim.script().memory_questions, [256 * KIB]);
+    assert_eq!(sim.script().memory_questions, [256 * KIB, 64 * KIB]);
     sim.script().memory = Some(255 * KIB); // somebody else took the rest
     assert_eq!(refusal(pool.acquire(0)), Refusal::TargetMemory { requested: 256 * KIB });
     assert_eq!((held(crew), sim.threads()), (320 * KIB, 2));

@@ -415,7 +415,6 @@ fn simulated_full_houses_fragment_the_heap_with_threads_per_connection_and_not_w
     drop(target.take_stack(0)); // the zombies go
     let (largest, free) = (target.largest(), target.free());
     assert!(rtems::IOC_FULL_HOUSES.is_sorted_by(|a, b| a > b), "as it was seen");
-    println!("PEAKS {peaks:?} {largest} {free}");
     assert!(peaks[houses - 1] < peaks[0], "{peaks:?}");
     assert!(largest < free / 10, "{largest} of {free}");
 
@@ -467,6 +466,38 @@ fn simulated_memory_that_others_take_after_boot_is_seen_by_the_next_growth() {
     target.give_back(others);
     let _second = pool.acquire(0).expect("the target has it again");
     assert_eq!(target.misfortunes(), Misfortunes::default());
+}
+
+// However little others have left: a creation is never tried where it would fail or fault.
+#[test]
+fn simulated_memory_is_asked_about_before_each_thread() {
+    let vxworks = guest(vxworks::GUEST_USABLE_BYTES, Wall::Faults);
+    let zynq = zynq(rtems::SERVER_FREE_BYTES, Zombies::None);
+    // A heap's header counts as the port's overhead here, so that question and creation agree.
+    let zynq = Profile { header: 0, charged_overhead: 8, true_overhead: 8, ..zynq };
+    for (profile, stacks) in [(vxworks, split(CA_DECLARED)), (zynq, rtems::CA_STACKS)] {
+        let overhead = profile.charged_overhead;
+        let set = stacks[0] + stacks[1] + 2 * overhead;
+        for left in (0..2 * set).step_by(64 * KIB) {
+            let target = SimulatedTarget::new(profile.clone());
+            let crew = boot(target, Budget::Mib(160));
+            let pool = open_pair(crew, stacks, 20);
+            let _others = target.take(target.free() - left).unwrap();
+            let before = target.free();
+            match pool.acquire(0).map_err(refusal_of) {
+                Ok(_) => assert!(before >= set),
+                Err(refusal) => {
+                    assert!(before < set);
+                    let role = usize::from(before >= stacks[0] + overhead);
+                    let requested = stacks[role] + overhead;
+                    assert_eq!(refusal, Refusal::TargetMemory { requested });
+                    assert_eq!((held(crew), target.sim.threads()), (0, 0));
+                    assert_eq!(target.free(), before);
+                }
+            }
+            assert_eq!(target.misfortunes(), Misfortunes::default(), "{left} left");
+        }
+    }
 }
 
 // --- the plan -------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ pub struct crew_refusal {
     pub os_error: i32,
     /// OBJECTS_EXHAUSTED: how many kernel objects the set needed.
     pub objects: u32,
-    /// OUT_OF_RESERVATION: the set's bytes. TARGET_MEMORY: its largest stack.
+    /// OUT_OF_RESERVATION: the set's bytes. TARGET_MEMORY: those of one of its threads.
     pub bytes_requested: u64,
     /// OUT_OF_RESERVATION: bytes held at that moment.
     pub bytes_held: u64,

@@ -102,10 +102,19 @@ impl Crew {
             return Err(refusal);
         }
         let mut made = 0;
-        let result =
-            ask_target(port, pool).and_then(|()| self.make_events(port, pool, s)).and_then(|()| {
+        let bytes = |role| pool.thread_bytes(role, overhead);
+        let largest = (0..pool.role_count()).map(bytes).max();
+        let result = largest
+            .map_or(Ok(()), |bytes| ask_target(port, bytes))
+            .and_then(|()| self.make_events(port, pool, s))
+            .and_then(|()| {
                 let first = pool.workers(s).start;
                 (0..pool.role_count()).try_for_each(|role| {
+                    // The first answer holds for one thread. Where there is no room for the next, its
+                    // creation may succeed and the thread fault (VxWorks).
+                    if role > 0 {
+                        ask_target(port, bytes(role))?;
+                    }
                     self.make_thread(port, pool, s, first + role, role)?;
                     made += 1;
                     Ok(())
@@ -229,15 +238,12 @@ impl Crew {
     }
 }
 
-/// Whether the target has the roster's largest stack in one piece now. The account speaks for what
-/// Crew took; only the target knows what others took since.
-fn ask_target(port: &dyn Port, pool: &PoolSlot) -> Result<(), Refusal> {
-    let stacks = (0..pool.role_count()).map(|role| pool.roles[role].stack_bytes.load(Relaxed));
-    match stacks.max() {
-        Some(requested) if matches!(port.memory_has(requested), MemoryAnswer::No(_)) => {
-            Err(Refusal::TargetMemory { requested })
-        }
-        _ => Ok(()),
+/// Whether the target has what one thread takes in one piece now. The account speaks for what Crew
+/// took; only the target knows what others took since.
+fn ask_target(port: &dyn Port, requested: usize) -> Result<(), Refusal> {
+    match port.memory_has(requested) {
+        MemoryAnswer::No(_) => Err(Refusal::TargetMemory { requested }),
+        MemoryAnswer::Yes | MemoryAnswer::CannotTell => Ok(()),
     }
 }
 

@@ -125,7 +125,7 @@ pub enum Refusal {
     },
     /// The target has not that much memory in one piece just now, whatever the account says.
     TargetMemory {
-        /// The largest stack of the roster, in bytes.
+        /// What one thread of the set takes, in bytes: its stack and the port's overhead.
         requested: usize,
     },
     /// No set is idle, and after sealing none is made. Remedy: a larger `keep` or `prestart`.
