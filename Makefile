@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # make ioc    sets up what is missing, builds, and runs the demonstration IOC with real CA clients
 # make test   passes every check, as CI does
-.PHONY: help ioc ioc-shell test zynq size bench lib header fmt clean
+.PHONY: help ioc ioc-shell test plan zynq size bench lib header fmt clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 	@echo 'make ioc-shell  the demonstration IOC, at its prompt'
+	@echo 'make plan ARGS="..."  how many sets fit on a target, and whose no comes first; without ARGS: how to ask'
 	@echo 'make zynq       the self-test on a Cortex-A9 without an operating system, in QEMU'
 	@echo 'make size       code and table sizes on a Cortex-A9'
 	@echo 'make bench      speed and size beside what people use today, on a quiet machine: tables, bench/results.json'
@@ -20,6 +21,9 @@ ioc-shell:
 
 test:
 	ci/all.sh
+
+plan:
+	@$(CARGO) run --quiet --locked --features plan --bin crew-plan -- $(if $(ARGS),$(ARGS),--help)
 
 zynq:
 	ci/zynq.sh

@@ -62,6 +62,7 @@ fn a_death_under_a_live_lease_returns_the_slot_and_never_pools_the_set_again() {
     assert_eq!(sim.script().spawned, 4);
 }
 
+// Known defect: a worker that died outside the guarded region was joined as "ok".
 #[test]
 fn a_job_that_dies_is_joined_as_died() {
     let sim = Sim::new();
@@ -81,6 +82,7 @@ fn a_job_that_dies_is_joined_as_died() {
     assert_eq!((pool.usage().unwrap().created, held(crew), sim.threads()), (0, 0, 0));
 }
 
+// Known defect: a worker that died outside the guarded region was joined as "ok".
 #[test]
 fn a_job_given_to_a_worker_that_dies_first_is_not_run_and_its_closure_is_dropped() {
     let sim = Sim::new();
@@ -136,6 +138,7 @@ fn a_sibling_inside_a_job_ends_it_before_the_set_is_freed() {
     assert_eq!((pool.usage().unwrap().created, held(crew), sim.threads()), (0, 0, 0));
 }
 
+// Known defect: the dying thread gave its bytes back while its stack still existed.
 #[test]
 fn a_dead_threads_bytes_stay_held_until_it_is_gone() {
     let sim = Sim::with(|script| script.linger = 3);
@@ -150,6 +153,8 @@ fn a_dead_threads_bytes_stay_held_until_it_is_gone() {
     assert_eq!((pool.usage().unwrap().created, held(crew)), (0, 0));
 }
 
+// Known defect: a worker that died before its set was published left a ghost: created off by one,
+// a dead set leased.
 #[test]
 fn a_worker_that_dies_before_its_set_is_published_leaves_no_ghost() {
     let sim = Sim::with(|script| script.linger = 1);
@@ -167,6 +172,8 @@ fn a_worker_that_dies_before_its_set_is_published_leaves_no_ghost() {
     assert_eq!(b.run("job", || 1).unwrap().join(100).unwrap().outcome, Outcome::Returned);
 }
 
+// Known defect: set indexes, and so thread names, were used again while the old thread might still
+// exist.
 #[test]
 fn a_new_set_does_not_take_the_names_of_threads_that_still_exist() {
     let sim = Sim::with(|script| script.linger = 5);

@@ -70,6 +70,7 @@ fn zynq_admits_its_141_clients_by_count_or_refuses_by_the_account() {
     let free = rtems::SERVER_FREE_BYTES.to_string();
     let beyond =
         (rtems::SERVER_CLIENT_BYTES - rtems::CA_STACKS[0] - rtems::CA_STACKS[1]).to_string();
+    // 212 MiB is the least budget that holds all 141.
     for (budget, first, who) in [("160", 106, "account"), ("212", rtems::SERVER_CLIENTS, "pool")] {
         let text = plan(&[
             "--target",
@@ -145,6 +146,29 @@ fn a_host_has_no_wall_and_no_budget_unless_one_is_given() {
     assert!(text.contains("built with CREW_MAX_SETS=300 or more"), "{text}");
     let text = plan(&[&pool[..], &["--budget", "100"]].concat());
     assert_eq!(table(&text, "p")[0].0, 94, "{text}");
+}
+
+#[test]
+fn the_example_in_the_docs_is_what_is_printed() {
+    let docs = include_str!("../docs/planning.md");
+    let mut lines = docs.lines().skip_while(|line| !line.starts_with("    make plan ARGS='"));
+    let call = lines.next().unwrap();
+    let arguments: Vec<_> = call.split('\'').nth(1).unwrap().split(' ').collect();
+    let printed: Vec<_> = lines
+        .skip(1)
+        .take_while(|line| line.is_empty() || line.starts_with("    "))
+        .map(|line| line.strip_prefix("    ").unwrap_or(line))
+        .collect();
+    assert_eq!(printed.join("\n").trim_end(), plan(&arguments).trim_end());
+    assert!(include_str!("../README.md").contains(call.trim()), "the README calls it the same way");
+}
+
+#[test]
+fn the_help_names_the_figure_that_is_used() {
+    let beyond = rtems::IOC_CLIENT_BYTES - rtems::CA_STACKS[0] - rtems::CA_STACKS[1];
+    assert!(plan(&["--help"]).contains(&format!("default: {beyond} on rtems")));
+    let text = plan(&["--target", "rtems", "--cas", "4"]);
+    assert!(text.contains(&format!("{beyond} B more for each connection")), "{text}");
 }
 
 #[test]

@@ -15,6 +15,8 @@ fn boot_std() -> &'static Crew {
     boot(&shim::PORT, Budget::Default)
 }
 
+// Known defect: joining the last job returned before the set was idle, so an acquire right after
+// join and release was refused at capacity 1.
 #[test]
 fn the_set_is_there_straight_after_join_and_release() {
     let pool = open::<2>(boot_std(), 1);
@@ -89,6 +91,7 @@ fn waiters_are_served_in_order_of_arrival() {
     assert_eq!(*order.lock().unwrap(), [0, 1, 2, 3]);
 }
 
+// Known defect: no wait and no timeout in acquire.
 #[test]
 fn a_waiter_is_refused_with_the_typed_cause_when_its_time_is_over() {
     let pool = open::<1>(boot_std(), 1);

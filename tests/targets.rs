@@ -412,7 +412,7 @@ fn simulated_full_houses_fragment_the_heap_with_threads_per_connection_and_not_w
         peaks.push(clients.len());
         shuffled(clients).into_iter().for_each(|client| client.disconnect(target));
     }
-    drop(target.take_stack(0)); // the zombies go
+    target.bury_zombies();
     let (largest, free) = (target.largest(), target.free());
     assert!(rtems::IOC_FULL_HOUSES.is_sorted_by(|a, b| a > b), "as it was seen");
     assert!(peaks[houses - 1] < peaks[0], "{peaks:?}");
@@ -448,7 +448,7 @@ fn simulated_full_houses_fragment_the_heap_with_threads_per_connection_and_not_w
     assert!(lost <= bound, "{largest:?}");
 }
 
-// Known defect: the target is asked about memory once, at boot; what others take later is unseen.
+// Known defect: the target was asked about memory once, at boot; what others took later was unseen.
 #[test]
 fn simulated_memory_that_others_take_after_boot_is_seen_by_the_next_growth() {
     let target =
@@ -468,7 +468,7 @@ fn simulated_memory_that_others_take_after_boot_is_seen_by_the_next_growth() {
     assert_eq!(target.misfortunes(), Misfortunes::default());
 }
 
-// However little others have left: a creation is never tried where it would fail or fault.
+// Known defect: as above. However little others have left, a creation is never tried where it would fail or fault.
 #[test]
 fn simulated_memory_is_asked_about_before_each_thread() {
     let vxworks = guest(vxworks::GUEST_USABLE_BYTES, Wall::Faults);

@@ -153,6 +153,11 @@ impl SimulatedTarget {
         state.memory.take(bytes)
     }
 
+    /// As the next creation of a thread would.
+    pub fn bury_zombies(&self) {
+        self.state().bury();
+    }
+
     /// Such a thread has been joined.
     pub fn give_back_stack(&self, block: Block) {
         self.state().join(block, self.profile.zombies);

@@ -188,6 +188,17 @@ fn write_changes(
             }
             _ => writeln!(out, "; otherwise the refusal is the limit.")?,
         }
+        if let [pool] = pools {
+            let (budget, _) = site.budget();
+            let set = budget.saturating_sub(site.fixed) / pool.capacity;
+            writeln!(
+                out,
+                "  - In this budget all {} sets fit if a set is at most {} KiB (it is {} KiB).",
+                pool.capacity,
+                set >> 10,
+                pool.set_bytes(site.overhead_bytes()) >> 10
+            )?;
+        }
     }
     if ends_at(Bound::Capacity) {
         let names: Vec<_> = pools
