@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * The port on POSIX threads: Linux hosts, and systems with a POSIX layer such as RTEMS.
+ * The port on POSIX threads: Linux hosts, RTEMS, and VxWorks real-time processes.
  *
  * Threads are joinable, carry the role's name (15 characters) and stack (rounded up to pages, never below the
  * system's minimum), and block every signal but those that report a fault of the thread itself.
  * Priorities 0..99 are spread evenly over the range of SCHED_FIFO where the process is permitted to use it (on Linux:
  * CAP_SYS_NICE, or RLIMIT_RTPRIO of at least the highest value asked for). Where it is not, workers get the default
- * policy, priorities have no effect, and one line on standard error says so.
+ * policy, priorities have no effect, and one line on standard error says so. On VxWorks they are EPICS base's: the
+ * native 199 to 100.
  * Log lines go to standard error, one write each.
  */
 #ifndef CREW_PORT_POSIX_H

@@ -19,16 +19,21 @@
 #ifdef __rtems__
 #include <rtems/malloc.h>
 #endif
+#ifdef __VXWORKS__
+#include "crew_vxworks.h"
+#endif
 
 /* CREW_PORT_WITHOUT_FUTEX: for tools that do not understand futexes, and to test the other kind on Linux. */
 #if defined(__linux__) && !defined(CREW_PORT_WITHOUT_FUTEX)
 #include "event_futex.h"
+#elif defined(__VXWORKS__)
+#include "event_vxworks.h"
 #else
 #include "event_sem.h"
 #endif
 
 /* Threads in C cost their stack and nothing more that grows with their number (measured on RTEMS: drift 0 B over
-   1,000 threads created and joined; a host is not charged). */
+   1,000 threads created and joined; on VxWorks the 1 MiB of a Rust thread is std's; a host is not charged). */
 #define THREAD_OVERHEAD_BYTES 0u
 
 static pthread_once_t port_once = PTHREAD_ONCE_INIT;
@@ -97,10 +102,14 @@ static size_t stack_size(uint32_t asked)
 
 static int fifo_priority(uint32_t priority)
 {
+#ifdef __VXWORKS__
+    return crew_vxworks_priority(priority);
+#else
     int least = sched_get_priority_min(SCHED_FIFO);
     int most = sched_get_priority_max(SCHED_FIFO);
 
     return least + (int)priority * (most - least) / CREW_PRIORITY_MAX;
+#endif
 }
 
 /* Signals are the application's business. A fault's own signal must still reach a handler, or its report is lost. */
@@ -172,6 +181,7 @@ static int create_with(pthread_t *thread, pthread_attr_t *attr, const crew_threa
     return create_as(thread, attr, spec->worker, SCHED_OTHER, 0);
 }
 
+#ifndef __VXWORKS__
 /* Gives the thread its name, cut to the 15 characters that systems keep. Without one it works as well. */
 static void thread_name(pthread_t thread, const char *name)
 {
@@ -181,6 +191,7 @@ static void thread_name(pthread_t thread, const char *name)
     (void)strncpy(cut, name, sizeof(cut) - 1u);
     (void)pthread_setname_np(thread, cut);
 }
+#endif
 
 static int32_t thread_create(void *context, const crew_thread_spec *spec, size_t *thread)
 {
@@ -190,11 +201,16 @@ static int32_t thread_create(void *context, const crew_thread_spec *spec, size_t
 
     (void)context;
     if (error == 0) {
+#ifdef __VXWORKS__
+        (void)crew_vxworks_name(&attr, spec->name);
+#endif
         error = create_with(&made, &attr, spec);
         (void)pthread_attr_destroy(&attr);
     }
     if (error == 0) {
+#ifndef __VXWORKS__
         thread_name(made, spec->name);
+#endif
         *thread = (size_t)made;
     }
     return (int32_t)error;
@@ -250,6 +266,8 @@ static int32_t memory_has(void *context, size_t bytes, const char **basis)
        with the sum of the free blocks. */
     *basis = "has less than that free in the heap its thread stacks come from";
     return malloc_free_space() >= bytes ? 1 : 0;
+#elif defined(__VXWORKS__)
+    return crew_vxworks_memory_has(bytes, basis);
 #else
     /* A host gives address space now and decides about memory later: there is no answer to be had. */
     (void)bytes;
@@ -262,6 +280,8 @@ static const crew_port core_port = {
     .size = sizeof(crew_port),
 #ifdef __rtems__
     .target = CREW_TARGET_RTEMS,
+#elif defined(__VXWORKS__)
+    .target = CREW_TARGET_VXWORKS,
 #else
     .target = CREW_TARGET_HOST,
 #endif

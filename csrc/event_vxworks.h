@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/*
+ * Events on VxWorks' native binary semaphores. One is made when an event is created, that is at boot or when a set grows,
+ * and kept for ever, as the event itself is. A pthread mutex or condition variable would not do: its semaphore is made at
+ * the first lock or wait, where nobody can be refused any more. Included by port_posix.c only.
+ *
+ * Waiting is no cancellation point here: an idle worker that is cancelled ends when its wait does.
+ */
+#ifndef CREW_EVENT_VXWORKS_H
+#define CREW_EVENT_VXWORKS_H
+
+#include <vxWorks.h>
+
+#include "crew.h"
+
+#include <errno.h>
+#include <semLib.h>
+#include <sysLib.h>
+
+static int32_t event_create(void *context, crew_event *event)
+{
+    SEM_ID semaphore = semBCreate(SEM_Q_FIFO, SEM_EMPTY);
+
+    (void)context;
+    if (semaphore == SEM_ID_NULL) {
+        return (int32_t)errno;
+    }
+    event->object = semaphore;
+    return 0;
+}
+
+/* Clock ticks that last at least `timeout_ms`: rounded up, and one for the tick that has begun. */
+static _Vx_ticks_t event_ticks(uint32_t timeout_ms)
+{
+    uint64_t ticks = ((uint64_t)timeout_ms * (uint64_t)sysClkRateGet() + 999u) / 1000u + 1u;
+
+    if (timeout_ms == 0u) {
+        return NO_WAIT;
+    }
+    /* The largest number would be for ever; ending early is allowed. */
+    return (_Vx_ticks_t)(ticks < INT32_MAX ? ticks : INT32_MAX);
+}
+
+static int32_t event_wait(void *context, crew_event *event, uint32_t timeout_ms)
+{
+    (void)context;
+    return semTake((SEM_ID)event->object, event_ticks(timeout_ms)) == OK ? 1 : 0;
+}
+
+static int32_t event_wait_cancellable(void *context, crew_event *event, uint32_t timeout_ms)
+{
+    return event_wait(context, event, timeout_ms);
+}
+
+/* Giving a semaphore that is full already changes nothing: that is how posts coalesce. */
+static void event_post(void *context, crew_event *event)
+{
+    (void)context;
+    (void)semGive((SEM_ID)event->object);
+}
+
+#endif
