@@ -60,11 +60,12 @@ pub(crate) enum Work {
 impl Crew {
     /// Set and generation of a lease's handle. No lease ever has an even generation: an idle set's
     /// generation is even, and a handle with that one must not pass for a lease.
+    #[inline(always)] // also in an image built for size: it is on the path of every release
     pub(super) fn lease_parts(&self, handle: Handle) -> Result<(usize, u32), RunError> {
-        handle
-            .parts(Kind::Lease, MAX_SETS)
-            .filter(|(_, generation)| generation & 1 == 1)
-            .ok_or(RunError::BadHandle)
+        match handle.parts(Kind::Lease, MAX_SETS) {
+            Some((s, generation)) if generation & 1 == 1 => Ok((s, generation)),
+            _ => Err(RunError::BadHandle),
+        }
     }
 
     /// Why lease `generation` of set `s` is not current.
