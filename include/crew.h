@@ -308,7 +308,8 @@ typedef struct crew_port {
     uint64_t (*clock_ms)(void *context);
     // Whether the target has that many bytes in one piece for thread stacks right now: 1 yes, 0 no,
     // -1 cannot tell. On 0, *basis is static text that says what refused and reads well after "the
-    // target". Must be cheap and must not allocate: it is asked at each growth.
+    // target". A stack that comes free only when the next thread is made (RTEMS) is freed before the
+    // answer. Must be cheap and must not allocate: it is asked for each thread of a growth.
     int32_t (*memory_has)(void *context, size_t bytes, const char **basis);
     // The most stack the thread has used so far in bytes; 0: cannot tell. May be NULL.
     size_t (*stack_used)(void *context, size_t thread);

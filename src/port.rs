@@ -125,8 +125,10 @@ pub trait Port: Sync {
     /// Milliseconds of a clock that never goes back.
     fn clock_ms(&self) -> u64;
 
-    /// Whether the target has `bytes` in one piece for thread stacks right now. Must be cheap: it is
-    /// asked at boot, and for every thread of a growth.
+    /// Whether the target has `bytes` in one piece for thread stacks right now. A stack that comes
+    /// free only when the next thread is made (RTEMS) is freed before the answer: otherwise a pool
+    /// that was trimmed is refused for ever. Must be cheap: it is asked at boot, and for every thread
+    /// of a growth.
     fn memory_has(&self, bytes: usize) -> MemoryAnswer;
 
     /// Says one line to the operator. Must not allocate after boot.

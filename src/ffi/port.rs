@@ -89,7 +89,8 @@ pub struct crew_port {
     pub clock_ms: Option<unsafe extern "C" fn(context: *mut c_void) -> u64>,
     /// Whether the target has that many bytes in one piece for thread stacks right now: 1 yes, 0 no,
     /// -1 cannot tell. On 0, *basis is static text that says what refused and reads well after "the
-    /// target". Must be cheap and must not allocate: it is asked at each growth.
+    /// target". A stack that comes free only when the next thread is made (RTEMS) is freed before the
+    /// answer. Must be cheap and must not allocate: it is asked for each thread of a growth.
     pub memory_has: Option<
         unsafe extern "C" fn(context: *mut c_void, bytes: usize, basis: *mut *const c_char) -> i32,
     >,
