@@ -18,7 +18,7 @@ elif has_source rustup run nightly rustc; then
     rustc=$(rustup which --toolchain nightly rustc)
     cargo=$(rustup which --toolchain nightly cargo)
 else
-    echo "build-std: no Rust compiler here has its library's source. As root: ci/setup.sh --zynq; with rustup:" \
+    echo "build-std: no Rust compiler here has its library's source. As root: ci/setup.sh --vxworks; with rustup:" \
         "rustup component add rust-src" >&2
     exit 1
 fi

@@ -2,18 +2,20 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Installs what the build and the demonstration IOC need: compilers (as root, from the Debian-like distribution, if they
 # are missing) and build/venv with EPICS base and a CA client from the Python registry. With --test also what only the
-# checks need. With --zynq only what the self-test on a Cortex-A9 needs, and nothing of EPICS.
+# checks need. With --zynq only what the self-test on a Cortex-A9 needs, with --vxworks only what the archives for VxWorks
+# need, and nothing of EPICS.
 # Cost: nothing when all is there; about a minute on a fresh machine. Needs the network only then.
-# Prints the EPICS directory as its last line (not with --zynq).
+# Prints the EPICS directory as its last line (not with --zynq and --vxworks).
 set -eu
 cd "$(dirname "$0")/.."
 
-for_test= for_zynq=
+for_test= for_zynq= build_std=
 case "${1:-}" in
 "") ;;
 --test) for_test=yes ;;
---zynq) for_zynq=yes ;;
-*) echo "usage: ci/setup.sh [--test | --zynq]" >&2; exit 2 ;;
+--zynq) for_zynq=yes build_std=yes ;;
+--vxworks) build_std=yes ;;
+*) echo "usage: ci/setup.sh [--test | --zynq | --vxworks]" >&2; exit 2 ;;
 esac
 
 say() { echo "setup: $*" >&2; }
@@ -25,7 +27,7 @@ missing=
 commands="gcc:gcc make:make"
 if [ -n "$for_zynq" ]; then
     commands="$commands arm-none-eabi-gcc:gcc-arm-none-eabi qemu-system-arm:qemu-system-arm"
-else
+elif [ -z "$build_std" ]; then
     commands="$commands g++:g++ python3:python3"
 fi
 for pair in $commands; do
@@ -34,6 +36,8 @@ done
 if [ -n "$for_zynq" ]; then
     have arm-none-eabi-gcc && echo '#include <stdlib.h>' | arm-none-eabi-gcc -E - >/dev/null 2>&1 ||
         missing="$missing libnewlib-arm-none-eabi"
+elif [ -n "$build_std" ]; then
+    :
 elif have python3; then
     python3 -c 'import venv, ensurepip' 2>/dev/null || missing="$missing python3-venv"
 else
@@ -44,7 +48,7 @@ if [ -n "$for_test" ]; then
     have valgrind || missing="$missing valgrind libc6-dbg"
 fi
 rust=
-if [ -n "$for_zynq" ]; then
+if [ -n "$build_std" ]; then
     ci/build-std.sh --rustc --version >/dev/null 2>&1 || rust="cargo rustc rust-src"
 else
     have cargo || rust="cargo rustc"
@@ -73,7 +77,7 @@ if [ -n "$missing$rust" ]; then
     apt-get install -y -qq --no-install-recommends $missing >/dev/null || die "apt-get could not install$missing"
 fi
 
-[ -z "$for_zynq" ] || exit 0
+[ -z "$build_std" ] || exit 0
 
 # --- EPICS base and the CA client ---
 venv=build/venv

@@ -4,7 +4,8 @@
  * and kept for ever, as the event itself is. A pthread mutex or condition variable would not do: its semaphore is made at
  * the first lock or wait, where nobody can be refused any more. Included by port_posix.c only.
  *
- * Waiting is no cancellation point here: an idle worker that is cancelled ends when its wait does.
+ * Waiting is no cancellation point here. An idle worker waits in pieces of a second, so that it ends within one when it
+ * is cancelled.
  */
 #ifndef CREW_EVENT_VXWORKS_H
 #define CREW_EVENT_VXWORKS_H
@@ -47,9 +48,10 @@ static int32_t event_wait(void *context, crew_event *event, uint32_t timeout_ms)
     return semTake((SEM_ID)event->object, event_ticks(timeout_ms)) == OK ? 1 : 0;
 }
 
+/* Returns early, and the worker's loop looks for a cancellation before it asks again. */
 static int32_t event_wait_cancellable(void *context, crew_event *event, uint32_t timeout_ms)
 {
-    return event_wait(context, event, timeout_ms);
+    return event_wait(context, event, timeout_ms < 1000u ? timeout_ms : 1000u);
 }
 
 /* Giving a semaphore that is full already changes nothing: that is how posts coalesce. */

@@ -108,21 +108,24 @@ static void default_budget_is_clamped_to_what_can_be_mapped(void)
     (void)CHECK_EQ(shim_mapped_bytes(), 0);
 }
 
-static void growth_asks_for_its_largest_stack_and_makes_no_thread_without_it(void)
+/* Before each thread, for all that it takes. */
+static void growth_asks_for_what_a_thread_takes_and_makes_none_without_it(void)
 {
+    const size_t thread_bytes = STACK_BYTES + OVERHEAD_BYTES;
     crew_refusal refusal = CREW_REFUSAL_INIT;
     crew_lease lease;
     size_t asked;
 
     REQUIRE(begin());
     asked = shim_mappings_asked();
-    shim_largest_mapping(STACK_BYTES - 1u);
+    shim_largest_mapping(thread_bytes - 1u);
     refused(CREW_REFUSED_TARGET_MEMORY, &refusal);
-    (void)CHECK_EQ(refusal.bytes_requested, STACK_BYTES);
+    (void)CHECK_EQ(refusal.bytes_requested, thread_bytes);
     (void)CHECK_EQ(shim_mappings_asked(), asked + 1u);
-    (void)CHECK_EQ(shim_mapping_asked(asked), STACK_BYTES);
-    shim_largest_mapping(SHIM_NO_LIMIT);
+    (void)CHECK_EQ(shim_mapping_asked(asked), thread_bytes);
+    shim_largest_mapping(thread_bytes);
     (void)CHECK_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
+    (void)CHECK_EQ(shim_mappings_asked(), asked + 1u + ROLES);
     (void)CHECK_EQ(shim_mapped_bytes(), 0);
     (void)CHECK_EQ(shim_odd_mappings(), 0);
 }
@@ -230,7 +233,7 @@ int main(void)
 {
     RUN_FORKED(boot_needs_its_semaphores_and_can_be_tried_again);
     RUN_FORKED(default_budget_is_clamped_to_what_can_be_mapped);
-    RUN_FORKED(growth_asks_for_its_largest_stack_and_makes_no_thread_without_it);
+    RUN_FORKED(growth_asks_for_what_a_thread_takes_and_makes_none_without_it);
     RUN_FORKED(growth_makes_every_semaphore_before_a_thread);
     RUN_FORKED(semaphores_are_made_once);
     RUN_FORKED(thread_is_charged_what_its_port_takes);
