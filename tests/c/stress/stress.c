@@ -15,8 +15,10 @@
 #include "crew_port_posix.h"
 
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <malloc.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -29,9 +31,9 @@
 #define HANG_S 300u /* longer than every bounded wait here together */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define HEAP_IS_KNOWN 0 /* the sanitizers bring a malloc of their own */
+#define SANITIZED 1
 #else
-#define HEAP_IS_KNOWN 1
+#define SANITIZED 0
 #endif
 
 /* calm, stable, sealed, then the odds. */
@@ -270,10 +272,10 @@ static void heap_and_threads_are_flat(void)
     first /= quarter;
     last /= quarter;
     (void)printf("heap in use with everything closed: mean of the first quarter %" PRIu64 " B, of the last %" PRIu64 " B%s\n",
-                 first, last, HEAP_IS_KNOWN ? "" : " (not known under this sanitizer)");
+                 first, last, SANITIZED ? " (not known: the sanitizer's malloc)" : "");
     (void)printf("threads with everything closed: %u after the first round, %u after the last\n", (unsigned)left[0].threads,
                  (unsigned)left[rounds - 1u].threads);
-    (void)CHECK(!HEAP_IS_KNOWN || last <= first + HEAP_NOISE);
+    (void)CHECK(SANITIZED || last <= first + HEAP_NOISE);
     for (i = 1; i < rounds; i++) {
         (void)CHECK_EQ(left[i].threads, left[0].threads);
     }
@@ -343,6 +345,18 @@ static const char *const names[N_COUNTS] = {
     [N_UNWOUND] = "jobs cancelled inside",
 };
 
+/* The sanitizers spin on locks of their own. A SCHED_FIFO thread that does so starves the thread that has the lock. */
+static void give_up_fifo(void)
+{
+    struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
+    struct __user_cap_data_struct sets[2];
+
+    if (syscall(SYS_capget, &header, sets) == 0) {
+        sets[0].effective &= ~(1u << CAP_SYS_NICE);
+        (void)syscall(SYS_capset, &header, sets);
+    }
+}
+
 static void print_figures(void)
 {
     int32_t kind;
@@ -369,10 +383,15 @@ int main(int argc, char **argv)
     (void)printf("stress: %u s, seed %" PRIu64 "; budget %u MiB, all sets together %" PRIu64 " KiB\n", (unsigned)total_s, seed,
                  BUDGET_MIB, pools_bytes() / 1024u);
     (void)fflush(stdout);
+    if (SANITIZED) {
+        give_up_fifo();
+    }
     RUN(rounds_are_right);
     RUN(heap_and_threads_are_flat);
     RUN(sealed_round_makes_nothing);
     print_figures();
-    RUN(everything_has_happened);
+    if (!SANITIZED) { /* which are too slow to meet everything in a short time */
+        RUN(everything_has_happened);
+    }
     return check_sum();
 }

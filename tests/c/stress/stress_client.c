@@ -5,6 +5,8 @@
  */
 #include "stress.h"
 
+#include "audit.h"
+
 #include <string.h>
 #include <time.h>
 
@@ -495,8 +497,10 @@ static void look(client *self)
     }
     MUST(crew_account_usage(&account) == CREW_OK && account.high_water_bytes >= account.held_bytes, account.held_bytes);
     if (once_in(&self->own, 8u)) {
+        char text[256];
         size_t bytes = 0u;
 
+        MUST(crew_audit_busy(text, sizeof(text)) == 1, 0);
         count(N_REPORT);
         MUST(crew_report(roll(&self->own, 4u), take_line, &bytes) == CREW_OK && bytes > 0u, bytes);
     }

@@ -2,11 +2,14 @@
 /* The pools: opened by one thread, closed by any, and what their figures must be when nothing moves. */
 #include "stress.h"
 
+#include "audit.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #define LIVES 64u /* remembered of each slot */
 #define KIB 1024u
+#define AUDIT_TEXT 256u
 
 static const crew_role pair_roles[2] = { { "reader", 64u * KIB, 10u }, { "writer", 64u * KIB, 20u } };
 static const crew_role trio_roles[3] = { { "conn", 128u * KIB, 20u }, { "in", 64u * KIB, 10u }, { "out", 64u * KIB, 10u } };
@@ -21,7 +24,7 @@ static const crew_pool_options shapes[SLOTS] = {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static life lives[SLOTS][LIVES];
+static life lives[SLOTS * LIVES];
 static uint32_t born[SLOTS];
 static life *present[SLOTS];
 
@@ -83,8 +86,8 @@ void life_retired(const char *name)
 
     (void)pthread_mutex_lock(&lock);
     for (i = 0; i < SLOTS * LIVES; i++) {
-        if (strcmp(lives[0][i].name, name) == 0) {
-            (void)__atomic_add_fetch(&lives[0][i].retired, 1u, __ATOMIC_ACQ_REL);
+        if (strcmp(lives[i].name, name) == 0) {
+            (void)__atomic_add_fetch(&lives[i].retired, 1u, __ATOMIC_ACQ_REL);
             break;
         }
     }
@@ -118,7 +121,7 @@ static int is_unused(void *its)
 static life *life_begin(uint32_t slot, const char *kind)
 {
     const uint32_t serial = born[slot]++;
-    life *its = &lives[slot][serial % LIVES];
+    life *its = &lives[slot * LIVES + serial % LIVES];
 
     MUST(eventually(is_unused, its), serial);
     (void)pthread_mutex_lock(&lock);
@@ -265,6 +268,22 @@ static void check_life(life *its)
     }
 }
 
+static int audit_agrees(void *text)
+{
+    return crew_audit((int64_t)port_threads(), (char *)text, AUDIT_TEXT) == 1;
+}
+
+/* The core's own two sides of everything it counts. */
+static void check_audit(void)
+{
+    char text[AUDIT_TEXT] = "";
+
+    MUST(eventually(audit_agrees, text), 0);
+    if (!audit_agrees(text)) {
+        (void)fprintf(stderr, "audit: %s\n", text);
+    }
+}
+
 void pools_check(void)
 {
     crew_account account = CREW_ACCOUNT_INIT;
@@ -291,6 +310,7 @@ void pools_check(void)
         }
     }
     MUST(crew_account_usage(&account) == CREW_OK && account.charges == 0u && account.fixed_bytes == 0u, account.charges);
+    check_audit();
 }
 
 void pools_close_all(void)
@@ -306,4 +326,5 @@ void pools_close_all(void)
     }
     MUST(crew_account_usage(&account) == CREW_OK && account.held_bytes == 0u, account.held_bytes);
     MUST(port_threads() == 0u, port_threads());
+    check_audit();
 }
