@@ -309,6 +309,15 @@ static int32_t runThread(void *argument)
     return 0;
 }
 
+/* A CAS-client that died has not joined its CAS-event. The result would stay, and with the next one take both places that
+ * the member has for results. */
+static void forgetLeftJob(cell *its)
+{
+    if (epicsAtomicCmpAndSwapIntT(&its->toBeJoined, 1, 0) == 1) {
+        (void)crew_join(its->job, 0, NULL); /* its set has been lent anew, so it has ended */
+    }
+}
+
 /* Gives the thread to the member of that role. NULL: the member has died. */
 static epicsThreadId runOnMember(acceptor *own, uint32_t role, const char *name, EPICSTHREADFUNC function,
                                  void *parameter, unsigned priority)
@@ -326,6 +335,7 @@ static epicsThreadId runOnMember(acceptor *own, uint32_t role, const char *name,
         return NULL;
     }
     its = &cells[crewPortEpicsHandleWorker(thread)];
+    forgetLeftJob(its);
     its->function = function;
     its->parameter = parameter;
     its->priority = priority;
