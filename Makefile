@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # make ioc    sets up what is missing, builds, and runs the demonstration IOC with real CA clients
 # make test   passes every check, as CI does
-.PHONY: help ioc ioc-shell test plan zynq vxworks size bench lib header fmt clean
+.PHONY: help ioc ioc-shell test soak plan zynq vxworks size bench lib header fmt clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -11,6 +11,7 @@ help:
 	@echo 'make vxworks    the archives for VxWorks, and those for x86_64 run on Linux through a shim'
 	@echo 'make size       code and table sizes on a Cortex-A9'
 	@echo 'make bench      speed and size beside what people use today, on a quiet machine: tables, bench/results.json'
+	@echo 'make soak       real threads and hostile clients, an hour each (SOAK_SECONDS=3600)'
 	@echo 'make lib        build/libcrew.a and include/crew.h, for C programs'
 	@echo 'make header     include/crew.h again, after a change in src/ffi'
 
@@ -22,6 +23,9 @@ ioc-shell:
 
 test:
 	ci/all.sh
+
+soak:
+	ci/soak.sh
 
 plan:
 	@$(CARGO) run --quiet --locked --features plan --bin crew-plan -- $(if $(ARGS),$(ARGS),--help)

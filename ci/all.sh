@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-checks=(fmt clippy no_std docs rust header c sanitizers readme ioc-test zynq vxworks size
+checks=(fmt clippy no_std docs rust header c sanitizers stress readme ioc-test ioc-hostile zynq vxworks size
     instructions size-host)
 if [ $# -gt 0 ]; then checks=("$@"); fi
 

@@ -46,6 +46,7 @@ fi
 have gcc && echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 || missing="$missing libc6-dev"
 if [ -n "$for_test" ]; then
     have valgrind || missing="$missing valgrind libc6-dbg"
+    have ip || missing="$missing iproute2"
 fi
 rust=
 if [ -n "$build_std" ]; then

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """CA clients: circuits of the Python library caproto, processes on base's libca, and bare TCP probes."""
 
+import signal
 import socket
+import struct
 import subprocess
 import time
 
@@ -15,14 +17,12 @@ TIMEOUT_S = 20.0
 class Circuit:
     """One TCP circuit with one channel: connected, read and monitored. caproto speaks the protocol."""
 
-    def __init__(self, port, pv, source="127.0.0.1"):
-        self._protocol = caproto.VirtualCircuit(our_role=caproto.CLIENT, address=("127.0.0.1", port), priority=0)
-        self._socket = socket.create_connection(("127.0.0.1", port), TIMEOUT_S, (source, 0))
+    def __init__(self, port, pv, source="127.0.0.1", server="127.0.0.1"):
+        self._protocol = caproto.VirtualCircuit(our_role=caproto.CLIENT, address=(server, port), priority=0)
+        self._socket = socket.create_connection((server, port), TIMEOUT_S, (source, 0))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
-            channel = caproto.ClientChannel(pv, self._protocol)
-            self._send(channel.version(), channel.host_name("demo"), channel.client_name("demo"), channel.create())
-            self._receive(caproto.CreateChanResponse)
+            channel = self._channel(pv, first=True)
             self._send(channel.read())
             self.value = self._receive(caproto.ReadNotifyResponse).data[0]
             self._send(channel.subscribe())
@@ -30,6 +30,39 @@ class Circuit:
         except BaseException:
             self._socket.close()
             raise
+
+    def _channel(self, pv, first=False):
+        channel = caproto.ClientChannel(pv, self._protocol)
+        if first:
+            self._send(channel.version(), channel.host_name("demo"), channel.client_name("demo"))
+        self._send(channel.create())
+        self._receive(caproto.CreateChanResponse)
+        return channel
+
+    def monitor_unread(self, pv, count):
+        """Subscribes so often, and reads nothing any more."""
+        channel = self._channel(pv)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        self._send(*(channel.subscribe() for _ in range(count)))
+
+    def ask_with_filter(self, pv, name, monitor):
+        """Creates a channel with a filter that only the IOC knows; subscribes to it, if `monitor`. Waits for no more."""
+        channel = caproto.ClientChannel(pv, self._protocol)
+        channel.name = f'{pv}.{{"{name}":{{}}}}'
+        self._send(channel.create())
+        if monitor:
+            self._receive(caproto.CreateChanResponse)
+            self._send(channel.subscribe())
+
+    @property
+    def port(self):
+        """The client's own port."""
+        return self._socket.getsockname()[1]
+
+    def reset(self):
+        """Ends it with a reset instead of an orderly close."""
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._socket.close()
 
     def _send(self, *commands):
         self._socket.sendall(b"".join(bytes(part) for part in self._protocol.send(*commands)))
@@ -81,6 +114,11 @@ class LibcaClient:
             if line.startswith(start):
                 return line
         raise IocError("caclient: " + self._process.stderr.read())
+
+    def kill(self):
+        """Ends it by SIGKILL, in the middle of whatever it does."""
+        self._process.send_signal(signal.SIGKILL)
+        self._process.communicate(timeout=60)
 
     def finish(self):
         """Ends its input, so that it lets go of what it holds; waits for its end."""

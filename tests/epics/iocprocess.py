@@ -149,6 +149,19 @@ class Ioc:
                 continue  # it has ended meanwhile
         return found
 
+    def files(self):
+        """How many files and sockets the IOC has open."""
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def unsent(self):
+        """Bytes that the IOC's system has not been able to send, by the client's port."""
+        found = {}
+        for line in Path(f"/proc/{self.pid}/net/tcp").read_text().splitlines()[1:]:
+            _, local, remote, _, queues = line.split()[:5]
+            if int(local.split(":")[1], 16) == self.port:
+                found[int(remote.split(":")[1], 16)] = int(queues.split(":")[0], 16)
+        return found
+
     def clients(self):
         """CA clients, as casr counts them."""
         answer = "\n".join(self.command("casr 0"))
