@@ -353,6 +353,9 @@ impl Crew {
     /// inside a job stops after it. Waits at most `timeout_ms`.
     pub(crate) fn close(&'static self, handle: Handle, timeout_ms: u32) -> Result<(), CloseError> {
         let (p, generation) = handle.parts(Kind::Pool, MAX_POOLS).ok_or(CloseError::BadHandle)?;
+        if generation > u32::MAX >> pool_state::BITS {
+            return Err(CloseError::Stale); // forged: no pool's generation has these bits
+        }
         let pool = &self.pools[p];
         // Counted first: another closer may end the pool's life while we still look at its sets,
         // and these must not be the next pool's.
