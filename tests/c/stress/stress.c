@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <malloc.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -167,6 +168,15 @@ static void check_tallies(void)
          (int64_t)counted(N_ENDED_BY_CANCEL));
     MUST(counted(N_RETIRED) <= counted(N_ENDED_BY_EXIT) + counted(N_ENDED_BY_CANCEL) + counted(N_SUSPENDED),
          (int64_t)counted(N_RETIRED));
+}
+
+static void out_of_time(int signal_number)
+{
+    static const char text[] = "stress: out of time, a thread does not come back\n";
+
+    (void)signal_number;
+    (void)!write(STDERR_FILENO, text, sizeof(text) - 1u);
+    abort(); /* with a core, where the system makes one */
 }
 
 static void run_round(const climate *weather, uint32_t milliseconds)
@@ -386,6 +396,7 @@ int main(int argc, char **argv)
     if (SANITIZED) {
         give_up_fifo();
     }
+    (void)signal(SIGALRM, out_of_time);
     RUN(rounds_are_right);
     RUN(heap_and_threads_are_flat);
     RUN(sealed_round_makes_nothing);
