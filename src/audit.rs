@@ -6,9 +6,11 @@
 //! Leases may be out, jobs given or running, threads dead and not yet reaped. [`Crew::audit_busy`] is
 //! for any moment: it looks at one word at a time, and at bounds that no moment may pass.
 
+mod calls;
 #[cfg(feature = "audit")]
 mod ffi;
 
+pub use calls::Calls;
 #[cfg(feature = "audit")]
 pub use ffi::{crew_audit, crew_audit_busy};
 

@@ -12,7 +12,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// A pool's figures at one moment. Each figure is exact; together they are exact only while nothing
 /// changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolUsage {
     /// The most sets.
     pub capacity: u32,

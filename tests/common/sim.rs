@@ -107,13 +107,26 @@ pub struct Sim {
     last_ms: Mutex<(u64, u32)>,
 }
 
+/// How a job ends.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Returned,
+    Threw,
+    Died,
+}
+
 thread_local! {
-    static DIE: Cell<bool> = const { Cell::new(false) };
+    static END: Cell<End> = const { Cell::new(End::Returned) };
 }
 
 /// Called by a job: its simulated thread ends inside it.
 pub fn die_in_job() {
-    DIE.set(true);
+    END.set(End::Died);
+}
+
+/// Called by a job: it ends as one that threw, as the worker loop of a C image tells it.
+pub fn throw_in_job() {
+    END.set(End::Threw);
 }
 
 impl Sim {
@@ -240,14 +253,15 @@ impl Sim {
             match member.next() {
                 Next::Run { function, argument } => {
                     self.set_state(*id, State::Running);
-                    DIE.set(false);
+                    END.set(End::Returned);
                     let value = function(argument);
-                    if DIE.take() {
-                        self.set_state(*id, State::Ended);
-                        member.exited();
-                    } else {
-                        self.set_state(*id, State::Ready);
-                        member.done(Outcome::Returned, value);
+                    let end = END.replace(End::Returned);
+                    let state = if end == End::Died { State::Ended } else { State::Ready };
+                    self.set_state(*id, state);
+                    match end {
+                        End::Returned => member.done(Outcome::Returned, value),
+                        End::Threw => member.done(Outcome::Failed, 0),
+                        End::Died => member.exited(),
                     }
                 }
                 Next::Wait { event, timeout_ms } => {
