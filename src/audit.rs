@@ -358,9 +358,12 @@ impl Crew {
 
     /// Sets and workers belong to one pool, or are free.
     fn audit_strays(&'static self) -> Check {
-        let live = || self.pools.iter().filter(|pool| pool.is_live());
+        let of_live = |range: fn(&PoolSlot) -> Range<usize>| {
+            self.pools.each_ref().map(|pool| if pool.is_live() { range(pool) } else { 0..0 })
+        };
+        let (sets, workers) = (of_live(PoolSlot::sets), of_live(PoolSlot::all_workers));
         for (s, set) in self.sets.iter().enumerate() {
-            let owners = live().filter(|pool| pool.sets().contains(&s)).count();
+            let owners = sets.iter().filter(|sets| sets.contains(&s)).count();
             at_most(Place::Set(s), "pools that have it", owners, "at most", 1usize)?;
             if owners == 0 {
                 none(Place::Set(s), "word, without a pool", set.word().0)?;
@@ -369,7 +372,7 @@ impl Crew {
             }
         }
         for (w, worker) in self.workers.iter().enumerate() {
-            let owners = live().filter(|pool| pool.all_workers().contains(&w)).count();
+            let owners = workers.iter().filter(|workers| workers.contains(&w)).count();
             at_most(Place::Worker(w), "pools that have it", owners, "at most", 1usize)?;
             if owners == 0 {
                 none(Place::Worker(w), "word, without a pool", worker.word())?;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Injected faults: in each scenario the port's n-th call of each kind goes wrong, for n = 1, 2, ...
-//! until a run meets no fault; once only, and from there on. After each the books agree, and once the
-//! port is well again so is the pool: it serves, it closes, and nothing is left.
+//! until a run meets no fault; once only, and from there on. Then the same for the first few n while
+//! calls of a second kind go wrong all the time. After each the books agree, and once the port is
+//! well again so is the pool: it serves, it closes, and nothing is left.
 //!
 //! `cargo test --test faults -- --nocapture` prints how many faults were injected.
 
 mod common;
 
-use common::sim::{Fault, Plan, die_in_job};
+use common::sim::{EAGAIN, ENOMEM, Fault, Plan, die_in_job};
 use common::{KIB, MIB, World};
 use crew::audit::Figures;
 use crew::{
@@ -30,8 +31,14 @@ const FAULTS: [Fault; 10] = [
     Fault::Death,
 ];
 
+/// What goes wrong besides, all the time: nobody is told in time, or nothing is gone in time.
+const BESIDES: [Option<Fault>; 4] =
+    [None, Some(Fault::Wait), Some(Fault::ClockJumps), Some(Fault::Reap)];
+
 /// A bound for the loops over n: no scenario makes so many calls of one kind.
 const CALLS_MAX: u32 = 2_000;
+/// The n tried beside a second kind: waits that never end well make a thousand calls.
+const CALLS_BESIDE: u32 = 12;
 
 /// More than any wait for something that comes.
 const LONG_MS: u32 = 10_000;
@@ -41,15 +48,19 @@ const STACK: usize = 64 * KIB;
 /// One run of one scenario: what it has opened, borrowed and started.
 struct Run<'a> {
     world: &'a World,
-    fault: Fault,
+    wrong: Wrong,
     pools: Vec<Pool<2>>,
     leases: Vec<(Lease, Vec<Worker>)>,
     jobs: Vec<Job>,
 }
 
+/// The kinds of calls that go wrong in a run.
+#[derive(Clone, Copy)]
+struct Wrong(Fault, Option<Fault>);
+
 struct Scenario {
     name: &'static str,
-    /// Faults that it must have seen at least, over all kinds and both modes.
+    /// Faults that it must have met alone, at least: so that the loops cannot become empty unseen.
     faults_min: u32,
     /// How many looks each ended thread takes to be gone.
     linger: u32,
@@ -59,26 +70,39 @@ struct Scenario {
     act: fn(&mut Run<'_>),
 }
 
-/// Whether `refusal` is what this fault leads to.
-fn explains(fault: Fault, refusal: &Refusal) -> bool {
-    match refusal {
-        Refusal::SpawnFailed { os_error: 0, .. } => fault == Fault::Death,
-        Refusal::SpawnFailed { os_error, .. } => fault == Fault::ThreadCreate && *os_error == 11,
-        Refusal::ObjectsExhausted { .. } => fault == Fault::EventCreate,
-        Refusal::TargetMemory { .. } => fault == Fault::Memory,
-        // What was waited for did not come in time, or ended on its way.
-        Refusal::AtCapacity { .. } | Refusal::PeerLimit { .. } | Refusal::OutOfReservation(_) => {
-            matches!(
-                fault,
-                Fault::Wait
-                    | Fault::ClockJumps
-                    | Fault::ClockStalls
-                    | Fault::Reap
-                    | Fault::Suspended
-                    | Fault::Death
-            )
+impl Wrong {
+    fn is(self, fault: Fault) -> bool {
+        self.0 == fault || self.1 == Some(fault)
+    }
+
+    fn is_any_of(self, faults: &[Fault]) -> bool {
+        faults.iter().any(|&fault| self.is(fault))
+    }
+
+    /// Whether `refusal` is what these faults lead to.
+    fn explains(self, refusal: &Refusal) -> bool {
+        use Fault::{ClockJumps, ClockStalls, Death, Reap, Suspended, Wait};
+        match refusal {
+            Refusal::SpawnFailed { os_error: 0, .. } => self.is(Death),
+            Refusal::SpawnFailed { os_error, .. } => {
+                self.is(Fault::ThreadCreate) && *os_error == EAGAIN
+            }
+            Refusal::ObjectsExhausted { .. } => self.is(Fault::EventCreate),
+            Refusal::TargetMemory { .. } => self.is(Fault::Memory),
+            // What was waited for did not come in time, or ended on its way.
+            Refusal::AtCapacity { .. }
+            | Refusal::PeerLimit { .. }
+            | Refusal::OutOfReservation(_) => {
+                self.is_any_of(&[Wait, ClockJumps, ClockStalls, Reap, Suspended, Death])
+            }
+            _ => false,
         }
-        _ => false,
+    }
+
+    /// Whether the target says no, and nothing keeps the growth from being undone.
+    fn is_a_plain_no(self) -> bool {
+        self.1.is_none()
+            && self.is_any_of(&[Fault::ThreadCreate, Fault::EventCreate, Fault::Memory])
     }
 }
 
@@ -113,10 +137,8 @@ impl Run<'_> {
                 true
             }
             Err(AcquireError::Refused(refusal)) => {
-                assert!(explains(self.fault, &refusal), "{refusal}");
-                let target_said_no =
-                    matches!(self.fault, Fault::ThreadCreate | Fault::EventCreate | Fault::Memory);
-                if target_said_no && timeout_ms == 0 && before.exited == 0 {
+                assert!(self.wrong.explains(&refusal), "{refusal}");
+                if self.wrong.is_a_plain_no() && timeout_ms == 0 && before.exited == 0 {
                     assert_eq!(self.world.audit(), before, "a refusal changes nothing");
                 }
                 false
@@ -131,7 +153,7 @@ impl Run<'_> {
         for worker in workers.drain(..) {
             match worker.run("job", job) {
                 Ok(job) => self.jobs.push(job),
-                Err(error) => assert_eq!(self.fault, Fault::Death, "{error}"),
+                Err(error) => assert!(self.wrong.is(Fault::Death), "{error}"),
             }
         }
     }
@@ -172,7 +194,7 @@ fn recovers(run: &mut Run<'_>) {
             }
             // Closing went on; or, after the seal, the only sets have died.
             Err(AcquireError::Refused(Refusal::ShuttingDown) | AcquireError::Stale) => {}
-            Err(AcquireError::Refused(Refusal::Sealed)) => assert_eq!(run.fault, Fault::Death),
+            Err(AcquireError::Refused(Refusal::Sealed)) => assert!(run.wrong.is(Fault::Death)),
             Err(other) => panic!("does not serve again: {other}"),
         }
         world.audit();
@@ -184,18 +206,19 @@ fn recovers(run: &mut Run<'_>) {
     assert_eq!(world.audit(), Figures::default(), "nothing is left");
 }
 
-/// One run. Returns whether it met a fault.
-fn run(scenario: &Scenario, plan: Plan) -> bool {
+/// One run. Returns whether it met a fault of the plan's.
+fn run(scenario: &Scenario, plan: Plan, besides: Option<Fault>) -> bool {
     let world = World::new();
     world.sim.script().linger = scenario.linger;
     let (pools, leases, jobs) = (Vec::new(), Vec::new(), Vec::new());
-    let mut run = Run { world: &world, fault: plan.fault, pools, leases, jobs };
+    let wrong = Wrong(plan.fault, besides);
+    let mut run = Run { world: &world, wrong, pools, leases, jobs };
     (scenario.prepare)(&mut run);
-    world.sim.plan(Some(plan));
+    world.sim.plan(Some(plan), besides);
     (scenario.act)(&mut run);
     let met = world.sim.script().faults > 0;
     world.audit();
-    world.sim.plan(None);
+    world.sim.plan(None, None);
     recovers(&mut run);
     met
 }
@@ -217,7 +240,7 @@ fn boot(run: &mut Run<'_>) {
     match run.world.crew.boot(&options) {
         Ok(()) => {}
         Err(BootError::Objects(error)) => {
-            assert_eq!((run.fault, error), (Fault::EventCreate, 12));
+            assert!(run.wrong.is(Fault::EventCreate) && error == ENOMEM, "{error}");
             assert!(run.world.crew.account_usage().is_none(), "not booted");
         }
         Err(other) => panic!("{other}"),
@@ -229,8 +252,10 @@ fn open_with_prestart(run: &mut Run<'_>) {
     let before = run.world.audit();
     if let Err(error) = run.try_open(options, STACK) {
         let OpenError::Refused(refusal) = error else { panic!("{error}") };
-        assert!(explains(run.fault, &refusal), "{refusal}");
-        assert_eq!(run.world.audit(), before, "nothing was opened");
+        assert!(run.wrong.explains(&refusal), "{refusal}");
+        if run.wrong.is_a_plain_no() {
+            assert_eq!(run.world.audit(), before, "nothing was opened");
+        }
     }
 }
 
@@ -300,7 +325,7 @@ fn acquire_with_wait(run: &mut Run<'_>) {
     // And one that nothing comes for.
     let result = run.pools[0].acquire(20);
     if run.leases.len() == 2 {
-        assert!(result.is_err() || run.fault == Fault::Death);
+        assert!(result.is_err() || run.wrong.is(Fault::Death));
     }
 }
 
@@ -336,7 +361,7 @@ fn keeper(run: &mut Run<'_>) {
 fn seal(run: &mut Run<'_>) {
     match run.world.crew.seal() {
         Ok(()) => {}
-        Err(OpenError::Refused(refusal)) => assert!(explains(run.fault, &refusal), "{refusal}"),
+        Err(OpenError::Refused(refusal)) => assert!(run.wrong.explains(&refusal), "{refusal}"),
         Err(other) => panic!("{other}"),
     }
 }
@@ -400,57 +425,70 @@ const SCENARIOS: [Scenario; 14] = {
         Scenario { name, faults_min, linger, prepare, act }
     }
     [
-        scenario("boot", 1, 0, |_| {}, boot),
-        scenario("open with prestart", 1, 0, nothing, open_with_prestart),
-        scenario("grow", 1, 0, one_pool, grow),
-        scenario("grow, threads end slowly", 1, 3, one_pool, grow),
-        scenario("trim", 1, 0, two_idle, trim),
-        scenario("close", 1, 2, one_busy_one_idle, close),
-        scenario("death and replacement", 1, 1, one_busy, death_and_replacement),
-        scenario("acquire with wait", 1, 0, all_released_and_running, acquire_with_wait),
+        scenario("boot", 57, 0, |_| {}, boot),
+        scenario("open with prestart", 30, 0, nothing, open_with_prestart),
+        scenario("grow", 36, 0, one_pool, grow),
+        scenario("grow, threads end slowly", 36, 3, one_pool, grow),
+        scenario("trim", 37, 0, two_idle, trim),
+        scenario("close", 46, 2, one_busy_one_idle, close),
+        scenario("death and replacement", 50, 1, one_busy, death_and_replacement),
+        scenario("acquire with wait", 60, 0, all_released_and_running, acquire_with_wait),
         scenario(
             "wait for a peer",
-            1,
+            16,
             0,
             one_released_and_running_for_a_peer,
             wait_for_the_peers_set,
         ),
-        scenario("reclaim across pools", 1, 1, rich_and_poor, reclaim),
-        scenario("seal", 1, 0, keeper, seal),
-        scenario("idle age", 1, 0, two_idle_that_age, idle_age),
-        scenario("run and join", 1, 0, one_lease, run_and_join),
-        scenario("a line of waiters", 1, 0, a_line_of_waiters, wait_in_line),
+        scenario("reclaim across pools", 90, 1, rich_and_poor, reclaim),
+        scenario("seal", 30, 0, keeper, seal),
+        scenario("idle age", 27, 0, two_idle_that_age, idle_age),
+        scenario("run and join", 8, 0, one_lease, run_and_join),
+        scenario("a line of waiters", 57, 0, a_line_of_waiters, wait_in_line),
     ]
 };
+
+/// Runs the scenario with the n-th call going wrong, for n = 1, 2, ... until none does. Returns how
+/// many did.
+fn sweep(scenario: &Scenario, fault: Fault, from_then_on: bool, besides: Option<Fault>) -> u32 {
+    let meets = |&nth: &u32| {
+        let plan = Plan { fault, nth, from_then_on };
+        let name = scenario.name;
+        std::panic::catch_unwind(|| run(scenario, plan, besides))
+            .unwrap_or_else(|_| panic!("scenario {name}, {plan:?}, besides {besides:?}: see above"))
+    };
+    let bound = if besides.is_some() { CALLS_BESIDE } else { CALLS_MAX };
+    let met = (1..=bound).take_while(meets).count() as u32;
+    assert!(met < CALLS_MAX, "{}: {fault:?} has no end", scenario.name);
+    met
+}
 
 #[test]
 fn nothing_is_lost_whatever_call_of_the_port_goes_wrong() {
     let mut total = 0;
     let mut kinds = BTreeMap::new();
     for scenario in &SCENARIOS {
-        let mut faults = 0;
-        for fault in FAULTS {
+        let mut faults = [0, 0];
+        for (fault, besides) in FAULTS.iter().flat_map(|fault| BESIDES.map(|other| (*fault, other)))
+        {
+            if besides == Some(fault) {
+                continue;
+            }
             for from_then_on in [false, true] {
-                let met = (1..CALLS_MAX)
-                    .take_while(|&nth| {
-                        let plan = Plan { fault, nth, from_then_on };
-                        let name = scenario.name;
-                        std::panic::catch_unwind(|| run(scenario, plan))
-                            .unwrap_or_else(|_| panic!("scenario {name}, {plan:?}: see above"))
-                    })
-                    .count() as u32;
-                assert!(met + 1 < CALLS_MAX, "{}: {fault:?} has no end", scenario.name);
-                faults += met;
+                let met = sweep(scenario, fault, from_then_on, besides);
+                faults[usize::from(besides.is_some())] += met;
                 *kinds.entry(format!("{fault:?}")).or_insert(0) += met;
             }
         }
-        println!("{faults:5} faults: {}", scenario.name);
-        assert!(faults >= scenario.faults_min, "{}: {faults} faults", scenario.name);
-        total += faults;
+        let [alone, with_others] = faults;
+        println!("{alone:5} faults alone, {with_others:5} beside others: {}", scenario.name);
+        assert!(alone >= scenario.faults_min, "{}: {alone} faults", scenario.name);
+        total += alone + with_others;
     }
     for (kind, count) in kinds {
         println!("{count:5} faults of kind {kind}");
         assert!(count > 0, "{kind}");
     }
     println!("{total:5} distinct faults injected, after each the books agreed");
+    assert!(total >= 1_800, "{total} faults");
 }

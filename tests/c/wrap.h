@@ -23,6 +23,10 @@ typedef struct wrap {
     /* The call, counted from now, that fails: 1 = the next. 0 = none. */
     int fail_thread_in;
     int fail_event_in;
+    int fail_memory_in;
+    /* 1 = so do all calls of its kind after it. */
+    int from_there_on;
+    int faults;
     int error;
     /* What memory_has answers: -1 cannot tell, 0 no, 1 yes. */
     int memory_answer;
@@ -56,10 +60,17 @@ static inline int wrap_threads(void)
     return wrap_read(&wrap.threads_made) - wrap_read(&wrap.threads_reaped);
 }
 
-/* 1 = this is the call that is to fail. */
+/* 1 = this is a call that is to fail. */
 static inline int wrap_due(int *countdown)
 {
-    return wrap_read(countdown) > 0 && __atomic_sub_fetch(countdown, 1, __ATOMIC_SEQ_CST) == 0;
+    if (wrap_read(countdown) <= 0 || __atomic_sub_fetch(countdown, 1, __ATOMIC_SEQ_CST) != 0) {
+        return 0;
+    }
+    wrap_add(&wrap.faults);
+    if (wrap_read(&wrap.from_there_on)) {
+        wrap_set(countdown, 1);
+    }
+    return 1;
 }
 
 static int32_t wrap_thread_create(void *context, const crew_thread_spec *spec, size_t *thread)
@@ -105,6 +116,9 @@ static int32_t wrap_memory_has(void *context, size_t bytes, const char **basis)
     (void)context;
     (void)bytes;
     wrap_add(&wrap.memory_asked);
+    if (wrap_due(&wrap.fail_memory_in)) {
+        answer = 0;
+    }
     if (answer >= 0) {
         *basis = "has less than that free in the test's imagination";
     }

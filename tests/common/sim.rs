@@ -91,6 +91,8 @@ pub struct Script {
     pub linger: u32,
     /// What goes wrong; and of its kind, the calls and the faults so far.
     pub plan: Option<Plan>,
+    /// What goes wrong besides, in every call of its kind. It is not counted.
+    pub besides: Option<Fault>,
     pub calls: u32,
     pub faults: u32,
     pub log: Vec<(Severity, String)>,
@@ -149,16 +151,18 @@ impl Sim {
         }
     }
 
-    /// From now on calls go wrong by this plan; `None`: none does.
-    pub fn plan(&self, plan: Option<Plan>) {
+    /// From now on calls go wrong by this plan, and those of a second kind always; `None`: none does.
+    pub fn plan(&self, plan: Option<Plan>, besides: Option<Fault>) {
         let mut script = self.script();
-        (script.plan, script.calls, script.faults) = (plan, 0, 0);
+        (script.plan, script.besides, script.calls, script.faults) = (plan, besides, 0, 0);
     }
 
     /// Whether this call, of this kind, goes wrong.
     fn goes_wrong(&self, fault: Fault) -> bool {
         let mut script = self.script();
-        let Some(plan) = script.plan.filter(|plan| plan.fault == fault) else { return false };
+        let Some(plan) = script.plan.filter(|plan| plan.fault == fault) else {
+            return script.besides == Some(fault);
+        };
         script.calls += 1;
         let wrong = script.calls == plan.nth || (plan.from_then_on && script.calls > plan.nth);
         script.faults += u32::from(wrong);
