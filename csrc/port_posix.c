@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #ifdef __rtems__
-#include <rtems/malloc.h>
+#include "crew_rtems.h"
 #endif
 #ifdef __VXWORKS__
 #include "crew_vxworks.h"
@@ -26,6 +26,8 @@
 /* CREW_PORT_WITHOUT_FUTEX: for tools that do not understand futexes, and to test the other kind on Linux. */
 #if defined(__linux__) && !defined(CREW_PORT_WITHOUT_FUTEX)
 #include "event_futex.h"
+#elif defined(__rtems__)
+#include "event_rtems.h"
 #elif defined(__VXWORKS__)
 #include "event_vxworks.h"
 #else
@@ -200,6 +202,12 @@ static int32_t thread_create(void *context, const crew_thread_spec *spec, size_t
     int error = pthread_attr_init(&attr);
 
     (void)context;
+#ifdef __rtems__
+    /* thread_reap sees the thread's end without a join. */
+    if (error == 0) {
+        error = pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+    }
+#endif
     if (error == 0) {
 #ifdef __VXWORKS__
         (void)crew_vxworks_name(&attr, spec->name);
@@ -222,6 +230,8 @@ static int32_t thread_reap(void *context, size_t thread)
 #ifdef __linux__
     /* Any other answer than "not yet" is final: asked again it would be the same, and the worker never be counted out. */
     return pthread_tryjoin_np((pthread_t)thread, NULL) == EBUSY ? 0 : 1;
+#elif defined(__rtems__)
+    return crew_rtems_thread_gone((pthread_t)thread, thread_main);
 #else
     {
         struct sched_param own;
@@ -251,21 +261,23 @@ static int32_t thread_reap(void *context, size_t thread)
 
 static uint64_t clock_ms(void *context)
 {
+#ifdef __rtems__
+    (void)context;
+    return crew_rtems_clock_ms();
+#else
     struct timespec now;
 
     (void)context;
     (void)clock_gettime(CLOCK_FOR_MS, &now);
     return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+#endif
 }
 
 static int32_t memory_has(void *context, size_t bytes, const char **basis)
 {
     (void)context;
 #ifdef __rtems__
-    /* The heap that thread stacks come from. RTEMS 7 answers with its largest free block (measured), older versions
-       with the sum of the free blocks. */
-    *basis = "has less than that free in the heap its thread stacks come from";
-    return malloc_free_space() >= bytes ? 1 : 0;
+    return crew_rtems_memory_has(bytes, basis);
 #elif defined(__VXWORKS__)
     return crew_vxworks_memory_has(bytes, basis);
 #else
@@ -275,6 +287,14 @@ static int32_t memory_has(void *context, size_t bytes, const char **basis)
     return -1;
 #endif
 }
+
+#ifdef __rtems__
+static size_t stack_used(void *context, size_t thread)
+{
+    (void)context;
+    return crew_rtems_stack_used((pthread_t)thread);
+}
+#endif
 
 static const crew_port core_port = {
     .size = sizeof(crew_port),
@@ -293,6 +313,9 @@ static const crew_port core_port = {
     .event_post = event_post,
     .clock_ms = clock_ms,
     .memory_has = memory_has,
+#ifdef __rtems__
+    .stack_used = stack_used,
+#endif
     .log = log_line,
 };
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What RTEMS is configured to, and where it starts. */
+#include "app.h"
+
+#include <pthread.h>
+#include <rtems.h>
+#include <rtems/version.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void *POSIX_Init(void *argument);
+
+/* Between the workers' priorities, 10 and 20 on EPICS' scale. */
+#define OWN_PRIORITY 40
+
+void *POSIX_Init(void *argument)
+{
+    struct sched_param param;
+
+    (void)argument;
+    memset(&param, 0, sizeof(param));
+    param.sched_priority = OWN_PRIORITY;
+    (void)pthread_setschedparam(pthread_self(), SCHED_FIFO, &param);
+    (void)printf("\nCrew on %s\n", rtems_version());
+    exit(console());
+}
+
+#define CONFIGURE_APPLICATION_NEEDS_CLOCK_DRIVER
+#define CONFIGURE_APPLICATION_NEEDS_CONSOLE_DRIVER
+#define CONFIGURE_MICROSECONDS_PER_TICK 10000
+
+/* As in an IOC: objects without a limit, and one heap for them and for everything else. */
+#define CONFIGURE_UNLIMITED_OBJECTS
+#define CONFIGURE_UNIFIED_WORK_AREAS
+
+/* For the high-water marks, and because a board should have it. */
+#define CONFIGURE_STACK_CHECKER_ENABLED
+
+#define CONFIGURE_POSIX_INIT_THREAD_TABLE
+#define CONFIGURE_POSIX_INIT_THREAD_STACK_SIZE (64 * 1024)
+
+#define CONFIGURE_INIT
+#include <rtems/confdefs.h>
