@@ -35,12 +35,16 @@ static int32_t event_create(void *context, crew_event *event)
     return 0;
 }
 
-/* Rounded up, and of the ticks the first has begun already: it may end up to a tick early, which the core allows for. */
+/* Ticks of a millisecond, in 2^-24, rounded up. 0: not known yet. A division would cost more than the rest of a wait. */
+static uint32_t ticks_per_ms;
+
+/* Rounded up. The first of the ticks has begun already: a wait may end up to a tick early, which the core allows for. */
 static uint32_t event_ticks(uint32_t timeout_ms)
 {
-    const uint32_t tick_us = rtems_configuration_get_microseconds_per_tick();
-
-    return (uint32_t)(((uint64_t)timeout_ms * 1000u + tick_us - 1u) / tick_us);
+    if (ticks_per_ms == 0u) {
+        ticks_per_ms = (uint32_t)((UINT64_C(1000) << 24) / rtems_configuration_get_microseconds_per_tick()) + 1u;
+    }
+    return (uint32_t)((uint64_t)timeout_ms * ticks_per_ms >> 24) + 1u;
 }
 
 static int32_t event_wait(void *context, crew_event *event, uint32_t timeout_ms)

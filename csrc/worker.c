@@ -1,37 +1,21 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "crew_worker.h"
 
+#ifdef __rtems__
+#include "cancel_rtems.h"
+#else
+#include "cancel_posix.h"
+#endif
+
 #include <pthread.h>
 
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/asan_interface.h>
 #endif
 
-/* How a thread reacts to pthread_cancel. */
-typedef struct cancel_mode {
-    int state;
-    int type;
-} cancel_mode;
-
 static pthread_once_t hook_once = PTHREAD_ONCE_INIT;
 static pthread_key_t hook_key;
 static int hook_error;
-
-static void cancel_off(cancel_mode *was)
-{
-    /* State first: from here on the type no longer matters. */
-    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &was->state);
-    (void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &was->type);
-}
-
-static void cancel_back(const cancel_mode *was)
-{
-    int ignored;
-
-    /* A request that came in meanwhile may be served inside the second call: nothing of the core is live here. */
-    (void)pthread_setcanceltype(was->type, &ignored);
-    (void)pthread_setcancelstate(was->state, &ignored);
-}
 
 /* The frames that a cancelled thread left behind are nobody's any more, which the address sanitizer cannot see. */
 static void forget_left_frames(void)
@@ -110,6 +94,7 @@ void crew_worker_main(uint32_t worker, const crew_port *port, crew_caller caller
             run_job(&work, caller, &outcome, &value);
             cancel_off(&ignored);
             crew_worker_done(worker, outcome, value);
+            cancel_between_jobs();
         } else {
             cancel_back(&own);
             (void)port->event_wait(port->context, work.event, work.wait_ms);

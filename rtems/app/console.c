@@ -132,22 +132,30 @@ static int read_line(void)
     return 0;
 }
 
+static void prompt(void)
+{
+    (void)printf("crew> ");
+    (void)fflush(stdout);
+}
+
 int console(void)
 {
     int talks = 0;
 
     help();
     bound_reads();
+    prompt();
     for (;;) {
         if (read_line()) {
             talks = 1;
-            (void)printf("> %s\n", typed);
+            (void)printf("%s\n", typed);
             if (strcmp(typed, "quit") == 0) {
                 return check_suites_sum(&all);
             }
             execute();
+            prompt();
         } else if (!talks) {
-            (void)printf("nobody types: all, and the end\n");
+            (void)printf("\nnobody types: all, and the end\n");
             everything();
             return check_suites_sum(&all);
         }

@@ -29,10 +29,16 @@ void *POSIX_Init(void *argument)
 
 #define CONFIGURE_APPLICATION_NEEDS_CLOCK_DRIVER
 #define CONFIGURE_APPLICATION_NEEDS_CONSOLE_DRIVER
-#define CONFIGURE_MICROSECONDS_PER_TICK 10000
+/* A tenth of what is usual, so that the tests which end a worker with a tick do not take so long. */
+#define CONFIGURE_MICROSECONDS_PER_TICK 1000
 
-/* As in an IOC: objects without a limit, and one heap for them and for everything else. */
-#define CONFIGURE_UNLIMITED_OBJECTS
+/*
+ * As many threads as the tests have at one time, and no objects without a limit: RTEMS would make those in blocks between
+ * the stacks, and keep some of them, so that the heap is in pieces when the threads have gone (README.md).
+ */
+#define CONFIGURE_MAXIMUM_POSIX_THREADS 320
+#define CONFIGURE_MAXIMUM_POSIX_KEYS 8
+#define CONFIGURE_MAXIMUM_POSIX_KEY_VALUE_PAIRS (2 * CONFIGURE_MAXIMUM_POSIX_THREADS)
 #define CONFIGURE_UNIFIED_WORK_AREAS
 
 /* For the high-water marks, and because a board should have it. */

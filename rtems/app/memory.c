@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <rtems/malloc.h>
+#include <stdlib.h>
 
 #define MIB 1048576u
 #define KIB 1024u
@@ -16,9 +17,10 @@
 #define HOUSE_ROLES 3u
 #define HOUSE_SET_BYTES (1536u * KIB)
 #define HOUSE_CAPACITY 100u
-/* For the tests that fill the heap: sets of two stacks, and how many. */
+/* For the tests that fill the heap: sets of two stacks, how many, and free pieces that are left. */
 #define LARGE_STACK MIB
 #define FEW 8u
+#define PIECES_MAX 4u
 
 static const crew_role house_roles[HOUSE_ROLES] = {
     { "conn", 1024u * KIB, 20u }, { "reader", 256u * KIB, 18u }, { "writer", 256u * KIB, 18u }
@@ -147,32 +149,72 @@ static int large_opened(const char *name, crew_pool *pool)
     return CHECK_EQ(crew_pool_open(&options, pool), CREW_OK);
 }
 
+/* The heap is full, but for `count` free pieces of that size that do not touch one another. */
+typedef struct filling {
+    void *between[PIECES_MAX];
+    void *rest;
+    uint32_t count;
+} filling;
+
+static int filled(filling *heap_filling, uint32_t count, size_t bytes)
+{
+    void *pieces[PIECES_MAX] = { NULL, NULL, NULL, NULL };
+    int ok = 1;
+    uint32_t i;
+
+    for (i = 0; i < count; i++) {
+        pieces[i] = malloc(bytes);
+        heap_filling->between[i] = malloc(1u);
+        ok = ok && CHECK(pieces[i] != NULL && heap_filling->between[i] != NULL);
+    }
+    heap_filling->count = count;
+    heap_filling->rest = rtems_heap_greedy_allocate(NULL, 0u);
+    for (i = 0; i < count; i++) {
+        free(pieces[i]);
+    }
+    return ok;
+}
+
+static void emptied(const filling *heap_filling)
+{
+    uint32_t i;
+
+    rtems_heap_greedy_free(heap_filling->rest);
+    for (i = 0; i < heap_filling->count; i++) {
+        free(heap_filling->between[i]);
+    }
+}
+
 /* Nothing changed: no set, no byte, no thread; and once there is memory again a set is made. */
-static void refused_and_nothing_changed(const uintptr_t *blocks, size_t count, int32_t wanted, crew_refusal *refusal,
+static void refused_and_nothing_changed(uint32_t pieces, size_t bytes, int32_t wanted, crew_refusal *refusal,
                                         uint32_t threads)
 {
     const crew_account before = account_now();
+    filling heap_filling;
     crew_pool pool;
     crew_lease lease = { 0u };
     crew_usage usage;
-    void *greedy;
-    heap filled;
+    heap full;
+    heap after;
     int32_t status;
 
     REQUIRE(large_opened("large", &pool));
-    greedy = rtems_heap_greedy_allocate(blocks, count);
-    filled = heap_now();
+    REQUIRE(filled(&heap_filling, pieces, bytes));
+    full = heap_now();
     status = crew_acquire(pool, 0u, &lease, refusal);
-    (void)CHECK_EQ(heap_now().free_bytes, filled.free_bytes);
-    (void)CHECK_EQ(heap_now().largest_bytes, filled.largest_bytes);
-    rtems_heap_greedy_free(greedy);
+    after = heap_now();
+    emptied(&heap_filling);
     (void)CHECK_EQ(status, wanted);
+    (void)CHECK_EQ(after.free_bytes, full.free_bytes);
+    (void)CHECK_EQ(after.largest_bytes, full.largest_bytes);
     (void)CHECK_EQ(lease.bits, 0);
     usage = usage_of(pool);
     (void)CHECK_EQ(usage.created, 0);
     (void)CHECK_EQ(usage.threads_created, threads);
     (void)CHECK_EQ(usage.refused[wanted], 1);
     (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)printf("full heap: %ld B free, largest block %ld B: %s, %lu threads made\n", full.free_bytes,
+                 full.largest_bytes, crew_status_text(status), (unsigned long)usage.threads_created);
     (void)CHECK_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
@@ -182,26 +224,20 @@ static void refused_and_nothing_changed(const uintptr_t *blocks, size_t count, i
 /* The first stack is there in one piece, as the target is asked; the second is not, and its creation fails. */
 static void thread_creation_fails_for_real(void)
 {
-    const uintptr_t block = LARGE_STACK + LARGE_STACK / 2u;
     crew_refusal refusal = CREW_REFUSAL_INIT;
 
-    refused_and_nothing_changed(&block, 1u, CREW_REFUSED_SPAWN_FAILED, &refusal, 1u);
+    refused_and_nothing_changed(1u, LARGE_STACK + LARGE_STACK / 2u, CREW_REFUSED_SPAWN_FAILED, &refusal, 1u);
     (void)CHECK_EQ(refusal.os_error, EAGAIN);
     (void)CHECK_EQ(refusal.role, 1);
     (void)CHECK_EQ(crew_refusal_errno(&refusal), EAGAIN);
 }
 
-/* Twice the memory, but in no piece that one stack fits in: refused before a thread is made. */
+/* Three times the memory, but in no piece that one stack fits in: refused before a thread is made. */
 static void memory_in_small_pieces_is_no_memory(void)
 {
-    uintptr_t blocks[4];
     crew_refusal refusal = CREW_REFUSAL_INIT;
-    size_t i;
 
-    for (i = 0; i < 4u; i++) {
-        blocks[i] = LARGE_STACK - 64u * KIB;
-    }
-    refused_and_nothing_changed(blocks, 4u, CREW_REFUSED_TARGET_MEMORY, &refusal, 0u);
+    refused_and_nothing_changed(PIECES_MAX, LARGE_STACK - 64u * KIB, CREW_REFUSED_TARGET_MEMORY, &refusal, 0u);
     (void)CHECK_EQ(refusal.bytes_requested, LARGE_STACK);
 }
 
