@@ -101,7 +101,8 @@ static inline uint64_t crew_rtems_clock_ms(void)
     struct bintime now;
 
     rtems_clock_get_monotonic_coarse_bintime(&now);
-    return (uint64_t)now.sec * 1000u + ((now.frac >> 32) * 1000u >> 32);
+    /* 32 bits of seconds are enough since boot, and save a long multiplication. */
+    return (uint64_t)(uint32_t)now.sec * 1000u + ((now.frac >> 32) * 1000u >> 32);
 }
 
 #endif

@@ -13,10 +13,22 @@ int memory_suite(crew_sink print, void *context);
 int churn_suite(crew_sink print, void *context);
 int counts_suite(crew_sink print, void *context);
 
+/* Of the churn, only the part on a borrowed set: for an image with another port. */
+int churn_on_a_set(crew_sink print, void *context);
+
+typedef struct churn_result {
+    long lost_bytes;
+    unsigned wrong; /* calls that did not answer as they must */
+} churn_result;
+
+/* Does `cycle`, which returns how many of its calls went wrong, 10,000 times, and prints the heap every 1,000. */
+void churn_cycles(const char *name, unsigned (*cycle)(void *context), void *context, churn_result *seen);
+
 /* Boots with more than the board has, and tests what becomes of it. The first call does; later ones test nothing. */
 int boot_suite(crew_sink print, void *context);
 
-/* Reads commands from the console until `quit`, or the fixed script when nothing comes. Returns the exit status. */
+/* What POSIX_Init calls; returns the exit status. In this image: reads commands from the console until `quit`, or the fixed
+   script when nothing comes. */
 int console(void);
 
 #endif

@@ -21,6 +21,8 @@
 #define LARGE_STACK MIB
 #define FEW 8u
 #define PIECES_MAX 4u
+/* More than a thread takes beside its stack. */
+#define BESIDE_FIRST 4096u
 
 static const crew_role house_roles[HOUSE_ROLES] = {
     { "conn", 1024u * KIB, 20u }, { "reader", 256u * KIB, 18u }, { "writer", 256u * KIB, 18u }
@@ -149,21 +151,21 @@ static int large_opened(const char *name, crew_pool *pool)
     return CHECK_EQ(crew_pool_open(&options, pool), CREW_OK);
 }
 
-/* The heap is full, but for `count` free pieces of that size that do not touch one another. */
+/* The heap is full, but for `count` free pieces that do not touch one another: one of `first` bytes, the others of `bytes`. */
 typedef struct filling {
     void *between[PIECES_MAX];
     void *rest;
     uint32_t count;
 } filling;
 
-static int filled(filling *heap_filling, uint32_t count, size_t bytes)
+static int filled(filling *heap_filling, uint32_t count, size_t first, size_t bytes)
 {
     void *pieces[PIECES_MAX] = { NULL, NULL, NULL, NULL };
     int ok = 1;
     uint32_t i;
 
     for (i = 0; i < count; i++) {
-        pieces[i] = malloc(bytes);
+        pieces[i] = malloc(i == 0u ? first : bytes);
         heap_filling->between[i] = malloc(1u);
         ok = ok && CHECK(pieces[i] != NULL && heap_filling->between[i] != NULL);
     }
@@ -186,8 +188,8 @@ static void emptied(const filling *heap_filling)
 }
 
 /* Nothing changed: no set, no byte, no thread; and once there is memory again a set is made. */
-static void refused_and_nothing_changed(uint32_t pieces, size_t bytes, int32_t wanted, crew_refusal *refusal,
-                                        uint32_t threads)
+static void refused_and_nothing_changed(uint32_t pieces, size_t first, size_t bytes, int32_t wanted,
+                                        crew_refusal *refusal, uint32_t threads)
 {
     const crew_account before = account_now();
     filling heap_filling;
@@ -199,7 +201,7 @@ static void refused_and_nothing_changed(uint32_t pieces, size_t bytes, int32_t w
     int32_t status;
 
     REQUIRE(large_opened("large", &pool));
-    REQUIRE(filled(&heap_filling, pieces, bytes));
+    REQUIRE(filled(&heap_filling, pieces, first, bytes));
     full = heap_now();
     status = crew_acquire(pool, 0u, &lease, refusal);
     after = heap_now();
@@ -221,15 +223,27 @@ static void refused_and_nothing_changed(uint32_t pieces, size_t bytes, int32_t w
     (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
 }
 
-/* The first stack is there in one piece, as the target is asked; the second is not, and its creation fails. */
+/*
+ * The second thread's stack is there in one piece, as the target is asked before each thread, but not what a thread takes
+ * beside it: its creation fails.
+ */
 static void thread_creation_fails_for_real(void)
 {
     crew_refusal refusal = CREW_REFUSAL_INIT;
 
-    refused_and_nothing_changed(1u, LARGE_STACK + LARGE_STACK / 2u, CREW_REFUSED_SPAWN_FAILED, &refusal, 1u);
+    refused_and_nothing_changed(2u, LARGE_STACK + BESIDE_FIRST, LARGE_STACK, CREW_REFUSED_SPAWN_FAILED, &refusal, 1u);
     (void)CHECK_EQ(refusal.os_error, EAGAIN);
     (void)CHECK_EQ(refusal.role, 1);
     (void)CHECK_EQ(crew_refusal_errno(&refusal), EAGAIN);
+}
+
+/* Room for the first, none for the second: refused before that one is made. */
+static void memory_for_half_a_set_is_no_memory(void)
+{
+    crew_refusal refusal = CREW_REFUSAL_INIT;
+
+    refused_and_nothing_changed(1u, LARGE_STACK + LARGE_STACK / 2u, 0u, CREW_REFUSED_TARGET_MEMORY, &refusal, 1u);
+    (void)CHECK_EQ(refusal.bytes_requested, LARGE_STACK);
 }
 
 /* Three times the memory, but in no piece that one stack fits in: refused before a thread is made. */
@@ -237,7 +251,7 @@ static void memory_in_small_pieces_is_no_memory(void)
 {
     crew_refusal refusal = CREW_REFUSAL_INIT;
 
-    refused_and_nothing_changed(PIECES_MAX, LARGE_STACK - 64u * KIB, CREW_REFUSED_TARGET_MEMORY, &refusal, 0u);
+    refused_and_nothing_changed(PIECES_MAX, LARGE_STACK - 64u * KIB, LARGE_STACK - 64u * KIB, CREW_REFUSED_TARGET_MEMORY, &refusal, 0u);
     (void)CHECK_EQ(refusal.bytes_requested, LARGE_STACK);
 }
 
@@ -359,6 +373,7 @@ int memory_suite(crew_sink print, void *context)
     check.failed = 0;
     RUN(full_house_is_refused_by_the_account);
     RUN(thread_creation_fails_for_real);
+    RUN(memory_for_half_a_set_is_no_memory);
     RUN(memory_in_small_pieces_is_no_memory);
     RUN(joined_thread_keeps_its_stack);
     RUN(heap_full_of_ended_sets_grows_again);
