@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # make ioc    sets up what is missing, builds, and runs the demonstration IOC with real CA clients
 # make test   passes every check, as CI does
-.PHONY: help ioc ioc-shell test soak plan zynq vxworks size bench lib header fmt clean
+.PHONY: help ioc ioc-shell test soak plan zynq rtems vxworks size bench lib header fmt clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 	@echo 'make ioc-shell  the demonstration IOC, at its prompt'
 	@echo 'make plan ARGS="..."  how many sets fit on a target, and whose no comes first; without ARGS: how to ask'
 	@echo 'make zynq       the self-test on a Cortex-A9 without an operating system, in QEMU'
+	@echo 'make rtems      the application on RTEMS in QEMU; RTEMS_PREFIX says where RTEMS is'
 	@echo 'make vxworks    the archives for VxWorks, and those for x86_64 run on Linux through a shim'
 	@echo 'make size       code and table sizes on a Cortex-A9'
 	@echo 'make bench      speed and size beside what people use today, on a quiet machine: tables, bench/results.json'
@@ -32,6 +33,9 @@ plan:
 
 zynq:
 	ci/zynq.sh
+
+rtems:
+	ci/rtems.sh
 
 vxworks:
 	ci/vxworks.sh
