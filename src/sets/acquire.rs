@@ -99,18 +99,19 @@ impl Crew {
     ) -> Result<Handle, AcquireError> {
         let (p, generation) = handle.parts(Kind::Pool, MAX_POOLS).ok_or(AcquireError::BadHandle)?;
         let pool = &self.pools[p];
-        let open = generation << pool_state::BITS | pool_state::OPEN;
         // SeqCst, both looks at the pool's word: see PoolSlot::state.
+        let word = pool.word.load(SeqCst);
         if peer.is_none()
+            && word & pool_state::STATE == pool_state::OPEN
+            && word >> pool_state::BITS == generation
             && pool.waiting.load(Relaxed) == 0
-            && pool.word.load(SeqCst) == open
             && let Some(slot) = pool.idle.claim_lowest(pool.capacity())
         {
             let set = pool.first_set() + slot;
             self.note_no_peer(set);
             if let Some(lent) = self.lease_idle(pool, set) {
                 note_busy(pool, set);
-                return if pool.word.load(SeqCst) == open {
+                return if pool.word.load(SeqCst) == word {
                     Ok(Handle::new(Kind::Lease, lent.set, lent.generation))
                 } else {
                     self.confirm(handle, pool, Ok(lent))

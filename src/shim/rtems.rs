@@ -90,8 +90,7 @@ mod system {
     const EVENTS: usize = MAX_WORKERS * (1 + JOBS_PER_WORKER) + MAX_WAITERS;
     /// Static, and not allocated between the stacks of the sets that they are made for, where they
     /// would cut the heap in pieces.
-    static SEMAPHORES: [Semaphore; EVENTS] =
-        [const { Semaphore(UnsafeCell::new([0; 6])) }; EVENTS];
+    static SEMAPHORES: [Semaphore; EVENTS] = [const { Semaphore(UnsafeCell::new([0; 6])) }; EVENTS];
     static MADE: AtomicUsize = AtomicUsize::new(0);
 
     pub fn event_create(event: &Event) -> Result<(), i32> {
@@ -148,8 +147,7 @@ mod system {
         unsafe {
             let least = sched_get_priority_min(SCHED_FIFO);
             let most = sched_get_priority_max(SCHED_FIFO);
-            let param =
-                SchedParam { priority: spread(priority, least, most), sporadic: [0; 11] };
+            let param = SchedParam { priority: spread(priority, least, most), sporadic: [0; 11] };
             pthread_setschedparam(libc::pthread_self(), SCHED_FIFO, &raw const param);
         }
     }

@@ -479,6 +479,7 @@ static void handles_that_never_were(void)
     crew_lease no_lease;
     crew_charge_handle charge;
     crew_charge_handle no_charge;
+    crew_pool no_pool;
     crew_job job;
     size_t thread = 1u;
     int again;
@@ -496,6 +497,9 @@ static void handles_that_never_were(void)
     (void)CHECK_EQ(crew_uncharge(no_charge), CREW_STALE);
     no_charge.bits = charge.bits | UINT64_C(0x40000000);
     (void)CHECK_EQ(crew_uncharge(no_charge), CREW_STALE);
+    /* Bits of a generation that the pool's word has no room for, while a set is idle. */
+    no_pool.bits = pool.bits | UINT64_C(0x80000000);
+    (void)CHECK_EQ(crew_acquire(no_pool, 0u, &idle, NULL), CREW_STALE);
     UNCHANGED(before);
     /* The next borrowers find the set as it should be. */
     for (again = 0; again < 2; again++) {

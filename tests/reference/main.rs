@@ -173,16 +173,24 @@ impl Pair {
                 self.open(options, roles);
             }
             Op::Close { pool, wait } => {
-                chosen(self.pools.len(), pool).map(|pool| self.close(pool, wait));
+                if let Some(pool) = chosen(self.pools.len(), pool) {
+                    self.close(pool, wait)
+                }
             }
             Op::Acquire { pool, peer } => {
-                chosen(self.pools.len(), pool).map(|pool| self.acquire(pool, peer));
+                if let Some(pool) = chosen(self.pools.len(), pool) {
+                    self.acquire(pool, peer)
+                }
             }
             Op::Run { lease, role, how, joinable } => {
-                chosen(self.leases.len(), lease).map(|lease| self.run(lease, role, how, joinable));
+                if let Some(lease) = chosen(self.leases.len(), lease) {
+                    self.run(lease, role, how, joinable)
+                }
             }
             Op::Join { job } => {
-                chosen(self.jobs.len(), job).map(|job| self.join(job));
+                if let Some(job) = chosen(self.jobs.len(), job) {
+                    self.join(job)
+                }
             }
             Op::Detach { job } => {
                 if let Some(index) = chosen(self.jobs.len(), job) {
@@ -191,7 +199,9 @@ impl Pair {
                 }
             }
             Op::Release { lease } => {
-                chosen(self.leases.len(), lease).map(|lease| self.release(lease));
+                if let Some(lease) = chosen(self.leases.len(), lease) {
+                    self.release(lease)
+                }
             }
             Op::Kill { thread } => {
                 let threads = self.model.threads();
@@ -203,14 +213,18 @@ impl Pair {
                 }
             }
             Op::Trim { pool, keep } => {
-                chosen(self.pools.len(), pool).map(|pool| self.trim(pool, keep));
+                if let Some(pool) = chosen(self.pools.len(), pool) {
+                    self.trim(pool, keep)
+                }
             }
             Op::Charge { bytes } => {
                 self.charges.push(self.calls.charge(bytes).expect("few charges"));
                 self.model.charge(bytes);
             }
             Op::Uncharge { charge } => {
-                chosen(self.charges.len(), charge).map(|charge| self.uncharge(charge));
+                if let Some(charge) = chosen(self.charges.len(), charge) {
+                    self.uncharge(charge)
+                }
             }
             Op::Advance { ms } => {
                 self.world.sim.advance(ms);
