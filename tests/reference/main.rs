@@ -174,22 +174,22 @@ impl Pair {
             }
             Op::Close { pool, wait } => {
                 if let Some(pool) = chosen(self.pools.len(), pool) {
-                    self.close(pool, wait)
+                    self.close(pool, wait);
                 }
             }
             Op::Acquire { pool, peer } => {
                 if let Some(pool) = chosen(self.pools.len(), pool) {
-                    self.acquire(pool, peer)
+                    self.acquire(pool, peer);
                 }
             }
             Op::Run { lease, role, how, joinable } => {
                 if let Some(lease) = chosen(self.leases.len(), lease) {
-                    self.run(lease, role, how, joinable)
+                    self.run(lease, role, how, joinable);
                 }
             }
             Op::Join { job } => {
                 if let Some(job) = chosen(self.jobs.len(), job) {
-                    self.join(job)
+                    self.join(job);
                 }
             }
             Op::Detach { job } => {
@@ -200,7 +200,7 @@ impl Pair {
             }
             Op::Release { lease } => {
                 if let Some(lease) = chosen(self.leases.len(), lease) {
-                    self.release(lease)
+                    self.release(lease);
                 }
             }
             Op::Kill { thread } => {
@@ -214,7 +214,7 @@ impl Pair {
             }
             Op::Trim { pool, keep } => {
                 if let Some(pool) = chosen(self.pools.len(), pool) {
-                    self.trim(pool, keep)
+                    self.trim(pool, keep);
                 }
             }
             Op::Charge { bytes } => {
@@ -223,7 +223,7 @@ impl Pair {
             }
             Op::Uncharge { charge } => {
                 if let Some(charge) = chosen(self.charges.len(), charge) {
-                    self.uncharge(charge)
+                    self.uncharge(charge);
                 }
             }
             Op::Advance { ms } => {
