@@ -127,7 +127,7 @@ impl Run<'_> {
     /// Borrows from pool `index`. A refusal is the fault's; where the target said no nothing is
     /// different afterwards.
     fn acquire(&mut self, index: usize, peer: Option<NonZeroU64>, timeout_ms: u32) -> bool {
-        let before = self.world.audit();
+        let before = self.wrong.is_a_plain_no().then(|| self.world.audit());
         let pool = self.pools[index];
         let lent = match peer {
             Some(peer) => pool.acquire_for(peer, timeout_ms),
@@ -140,7 +140,10 @@ impl Run<'_> {
             }
             Err(AcquireError::Refused(refusal)) => {
                 assert!(self.wrong.explains(&refusal), "{refusal}");
-                if self.wrong.is_a_plain_no() && timeout_ms == 0 && before.exited == 0 {
+                if let Some(before) = before
+                    && timeout_ms == 0
+                    && before.exited == 0
+                {
                     assert_eq!(self.world.audit(), before, "a refusal changes nothing");
                 }
                 false
