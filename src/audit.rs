@@ -478,7 +478,7 @@ impl Crew {
 mod tests {
     use super::*;
     use crate::port::{Event, MemoryAnswer, Port, Severity, Target, ThreadSpec};
-    use crate::{BootOptions, Budget, Lease, Pool, PoolOptions, Role, Worker};
+    use crate::{BootOptions, Budget, Lease, Pool, PoolOptions, Role, RunError, Worker};
     use core::num::NonZeroU64;
 
     /// Threads that exist and never run: nothing moves but what the test moves.
@@ -530,6 +530,20 @@ mod tests {
             pool.acquire_for(NonZeroU64::new(7).unwrap(), 0).unwrap();
         core::mem::forget((lease, worker.run("job", || 0).unwrap(), crew.charge(5).unwrap()));
         (crew, pool)
+    }
+
+    /// As if so many callers had counted themselves and not yet looked at the worker.
+    #[test]
+    fn more_callers_of_run_than_a_set_counts_are_told_busy_and_carry_nowhere() {
+        let (crew, pool) = process();
+        let (_lease, [worker, _]) = pool.acquire(0).unwrap();
+        let set =
+            crew.sets.iter().find(|set| set.word().is(SetWord::LEASED) && set.word().jobs() == 0);
+        let set = set.unwrap();
+        let full = SetWord(set.word().0 + SetWord::JOBS_MAX * SetWord::ONE_JOB);
+        set.store(full);
+        assert_eq!(worker.run("job", || 0).map(drop), Err(RunError::Busy));
+        assert_eq!(set.word().0, full.0);
     }
 
     #[test]

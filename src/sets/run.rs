@@ -130,13 +130,22 @@ impl Crew {
         if role >= pool.role_count() {
             return Err(RunError::BadRole);
         }
-        let usable = SetWord::LEASED | SetWord::RETIRED;
-        set.change(|word| {
-            (word.0 & usable == SetWord::LEASED).then_some(word.0 + SetWord::ONE_JOB)
-        })
-        .ok_or_else(|| {
-            if current() { RunError::NotRun } else { self.why_no_lease(s, generation) }
-        })?;
+        let usable =
+            |word: SetWord| word.0 & (SetWord::LEASED | SetWord::RETIRED) == SetWord::LEASED;
+        let mut seen = SetWord::FREE;
+        let counted = set.change(|word| {
+            seen = word;
+            // Every caller counts before it looks at the worker: more callers at once than the count
+            // has room for must not carry into the threads.
+            (usable(word) && word.jobs() < SetWord::JOBS_MAX).then_some(word.0 + SetWord::ONE_JOB)
+        });
+        if counted.is_none() {
+            return Err(match current() {
+                true if usable(seen) => RunError::Busy,
+                true => RunError::NotRun,
+                false => self.why_no_lease(s, generation),
+            });
+        }
         // The lease may have ended between the look above and the count, and the set be another
         // borrower's now. Our count keeps it as it is while we look again, and then goes back.
         if !current() {

@@ -47,12 +47,15 @@ impl SetWord {
     /// One job given and not ended.
     pub const ONE_JOB: u32 = 1;
 
+    /// The most jobs that it counts.
+    pub const JOBS_MAX: u32 = 0xff;
+
     pub const fn is(self, flags: u32) -> bool {
         self.0 & flags != 0
     }
 
     pub const fn jobs(self) -> u32 {
-        self.0 & 0xff
+        self.0 & Self::JOBS_MAX
     }
 
     pub const fn alive(self) -> u32 {
