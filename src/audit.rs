@@ -477,41 +477,9 @@ impl Crew {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::port::{Event, MemoryAnswer, Port, Severity, Target, ThreadSpec};
+    use crate::port::still::Still;
     use crate::{BootOptions, Budget, Lease, Pool, PoolOptions, Role, RunError, Worker};
     use core::num::NonZeroU64;
-
-    /// Threads that exist and never run: nothing moves but what the test moves.
-    struct Still;
-
-    impl Port for Still {
-        fn target(&self) -> Target {
-            Target::Host
-        }
-        fn thread_overhead_bytes(&self) -> usize {
-            0
-        }
-        fn thread_create(&self, spec: &ThreadSpec<'_>) -> Result<usize, i32> {
-            Ok(spec.member.index())
-        }
-        fn thread_reap(&self, _thread: usize) -> bool {
-            true
-        }
-        fn event_create(&self, _event: &'static Event) -> Result<(), i32> {
-            Ok(())
-        }
-        fn event_wait(&self, _event: &'static Event, _timeout_ms: u32) -> bool {
-            false
-        }
-        fn event_post(&self, _event: &'static Event) {}
-        fn clock_ms(&self) -> u64 {
-            0
-        }
-        fn memory_has(&self, _bytes: usize) -> MemoryAnswer {
-            MemoryAnswer::CannotTell
-        }
-        fn log(&self, _severity: Severity, _text: &str) {}
-    }
 
     const STACK: usize = 64 << 10;
 
@@ -520,7 +488,7 @@ mod tests {
     fn process() -> (&'static Crew, Pool<2>) {
         let crew: &'static Crew = Box::leak(Box::new(Crew::new()));
         assert_eq!(crew.audit(Some(0)), Ok(Figures::default()), "nothing yet, nothing wrong");
-        crew.boot(&BootOptions { port: &Still, budget: Budget::Default }).unwrap();
+        crew.boot(&BootOptions { port: &Still(|| ()), budget: Budget::Default }).unwrap();
         let role = |name| Role { name, stack_bytes: STACK, priority: 0 };
         let options =
             PoolOptions { name: "p", capacity: 3, prestart: 2, per_peer: 2, ..Default::default() };

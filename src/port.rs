@@ -6,6 +6,9 @@
 //! hook that cannot be skipped. In a C image that loop is C, so that no Rust frame is live while a
 //! job runs or a worker waits (P7).
 
+#[cfg(test)]
+pub(crate) mod still;
+
 use crate::crew::Crew;
 use crate::sets::{Next, Outcome};
 use core::ffi::c_void;

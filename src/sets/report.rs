@@ -112,7 +112,8 @@ impl Crew {
             if word == SetWord::FREE || word.is(SetWord::IDLE) {
                 continue;
             }
-            let slot = s - pool.first_set();
+            // Nobody keeps the pool from being opened anew at another place while we look.
+            let slot = s.wrapping_sub(pool.first_set());
             let state = match word {
                 _ if word.is(SetWord::BUILDING) => "being made",
                 _ if word.is(SetWord::RETIRED) && word.is(SetWord::LEASED) => {
@@ -127,7 +128,7 @@ impl Crew {
                 | u64::from(set.peer_low.load(Relaxed));
             out.print(format_args!("  set {slot}: {state}, {age_s} s, peer {peer:#x}"));
             for (role, w) in pool.roles.iter().zip(pool.workers(s)) {
-                let worker = &self.workers[w];
+                let Some(worker) = self.workers.get(w) else { continue };
                 if worker.state() == worker_state::RUNNING {
                     let (role, label) = (role.name.read(), worker.label.read());
                     out.print(format_args!("    {role}: runs {label}"));

@@ -9,7 +9,7 @@
 //! other, with its reason beside it.
 
 use super::RefusalKind;
-use crate::limits::{JOBS_PER_WORKER, LABEL_BYTES, MAX_ROLES, NAME_BYTES};
+use crate::limits::{JOBS_PER_WORKER, LABEL_BYTES, MAX_ROLES, MAX_SETS, NAME_BYTES};
 use crate::port::Event;
 use crate::table::Bitmap;
 use core::cell::UnsafeCell;
@@ -390,9 +390,11 @@ impl PoolSlot {
         self.first_set.load(Relaxed) as usize
     }
 
-    /// Its sets' indices.
+    /// Its sets' indices. For who does not keep the pool from being opened anew meanwhile they may be
+    /// others', but are indices of sets.
     pub fn sets(&self) -> core::ops::Range<usize> {
-        self.first_set()..self.first_set() + self.capacity()
+        let first = self.first_set();
+        first..(first + self.capacity()).min(MAX_SETS)
     }
 
     /// The indices of the workers of set `set`. For a set that is not the pool's (a stale handle's)

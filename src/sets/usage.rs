@@ -111,33 +111,33 @@ impl Crew {
         use worker_state::{PARKED, RUNNING, STATE, WATCHED};
         let port = self.booted_port();
         let mut suspended = 0;
-        for s in pool.sets() {
-            for (role, w) in pool.workers(s).enumerate() {
-                let worker = &self.workers[w];
-                // Keeps a reaper from joining the thread while we look. Two who look at once: one
-                // of them passes.
-                let watched = worker.change(|word| {
-                    let live = (PARKED..=RUNNING).contains(&(word & STATE));
-                    (live && word & WATCHED == 0).then_some(word | WATCHED)
-                });
-                if watched.is_none() {
-                    continue;
-                }
-                // Looked at once the worker is ours to look at: while its set is being built, the
-                // number that is there may be an older thread's.
-                let building = self.sets[s].word().is(SetWord::BUILDING);
+        for w in pool.sets().flat_map(|s| pool.workers(s)) {
+            // Nobody keeps the pool from being opened anew at another place while we look.
+            let Some(worker) = self.workers.get(w) else { continue };
+            // Keeps a reaper from joining the thread while we look, and so the set and its pool as
+            // they are. Two who look at once: one of them passes.
+            let watched = worker.change(|word| {
+                let live = (PARKED..=RUNNING).contains(&(word & STATE));
+                (live && word & WATCHED == 0).then_some(word | WATCHED)
+            });
+            if watched.is_none() {
+                continue;
+            }
+            let s = worker.set();
+            let its_pool = &self.pools[self.sets[s].pool.load(Relaxed) as usize];
+            // Looked at once the worker is ours to look at: while its set is being built, the
+            // number that is there may be an older thread's.
+            if core::ptr::eq(its_pool, pool) && !self.sets[s].word().is(SetWord::BUILDING) {
                 let thread = worker.thread.load(Acquire);
-                let stopped = !building && port.thread_suspended(thread);
-                let used = if building { None } else { port.stack_used(thread) };
-                if let Some(bytes) = used {
-                    pool.roles[role].stack_used.fetch_max(bytes, Relaxed);
+                if let Some(bytes) = port.stack_used(thread) {
+                    pool.roles[worker.role()].stack_used.fetch_max(bytes, Relaxed);
                 }
-                worker.change(|word| Some(word & !WATCHED));
-                if stopped {
+                if port.thread_suspended(thread) {
                     suspended += 1;
                     self.retire(s, Cause::Suspended);
                 }
             }
+            worker.change(|word| Some(word & !WATCHED));
         }
         suspended
     }
@@ -146,4 +146,30 @@ impl Crew {
 /// Whether a borrower has the set, or a job of one.
 pub(super) fn is_busy(word: SetWord) -> bool {
     word.is(SetWord::LEASED) || word.jobs() > 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::MAX_SETS;
+    use crate::port::still::Still;
+    use crate::{BootOptions, Budget, Pool, PoolOptions, Role};
+
+    static CREW: Crew = Crew::new();
+
+    /// As if the pool had been closed, and another opened in its slot at the tables' end.
+    fn move_the_pool() {
+        CREW.pools[0].first_set.store(MAX_SETS as u32 - 1, Relaxed);
+    }
+
+    #[test]
+    fn a_look_at_a_pool_that_is_opened_anew_meanwhile_stays_inside_the_tables() {
+        CREW.boot(&BootOptions { port: &Still(move_the_pool), budget: Budget::Default }).unwrap();
+        let options = PoolOptions { name: "moved", capacity: 3, prestart: 3, ..Default::default() };
+        let role = Role { name: "r", stack_bytes: 64 << 10, priority: 20 };
+        let pool: Pool<1> = Pool::open(&CREW, &[role], &options).unwrap();
+        assert_eq!(pool.usage().unwrap().created, 3);
+        pool.trim(3).unwrap();
+        CREW.report(2, &mut |_| {});
+    }
 }
