@@ -9,6 +9,10 @@
  * policy, priorities have no effect, and one line on standard error says so. On VxWorks they are EPICS base's: the
  * native 199 to 100.
  * Log lines go to standard error, one write each.
+ *
+ * On RTEMS threads are detached, and their end is seen without a join: rtems_task_delete joins by itself, after which the
+ * thread's id may be another thread's. Events are static, 24 bytes each, as many as the tables need and 32 more. With the
+ * stack checker in the image, high-water marks are known. Waits last whole clock ticks.
  */
 #ifndef CREW_PORT_POSIX_H
 #define CREW_PORT_POSIX_H

@@ -22,6 +22,11 @@
  *    before it calls the core. A job must not call any function of crew.h while its type is asynchronous (POSIX allows
  *    that for three functions only, none of them here).
  *
+ * On RTEMS pthread_cancel and rtems_task_delete are the same request, and a wait is no cancellation point: with the type
+ * deferred a request stays pending until pthread_testcancel, and rtems_task_delete waits that long. There an idle worker
+ * ends at once (event_rtems.h), a busy one between two jobs, and inside a job only where the job calls pthread_testcancel
+ * or has set the type asynchronous.
+ *
  * Signal masks, floating-point modes and whatever else a job changes in its thread stay changed: a job puts them back.
  */
 #ifndef CREW_WORKER_H
