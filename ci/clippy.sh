@@ -7,6 +7,7 @@ cargo clippy --quiet --locked --package crew --all-targets -- -D warnings
 cargo clippy --quiet --locked --package crew --all-targets --features plan -- -D warnings
 cargo clippy --quiet --locked --release --package crew-archive -- -D warnings
 cargo clippy --quiet --locked --release --package crew-archive --features std -- -D warnings
+cargo clippy --quiet --locked --release --package crew-rtems-std -- -D warnings
 cargo clippy --quiet --locked --no-default-features --lib -- -D warnings
 cargo clippy --quiet --locked --no-default-features --features defmt,audit --lib -- -D warnings
 cargo clippy --quiet --locked --features defmt --lib -- -D warnings
