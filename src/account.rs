@@ -10,7 +10,7 @@
 
 pub mod verdict;
 
-use core::sync::atomic::{
+use crate::sync::atomic::{
     AtomicUsize,
     Ordering::{AcqRel, Relaxed},
 };

@@ -18,9 +18,9 @@ use crate::crew::{CHARGE_FREE, CHARGE_STATE, CHARGE_TAKEN, Crew};
 use crate::limits::{MAX_ROLES, MAX_SETS, MAX_WAITERS, MAX_WORKERS};
 use crate::sets::peer::ADMITTED;
 use crate::sets::slot::{PoolSlot, SetWord, job_cells, job_state, pool_state, worker_state};
+use crate::sync::atomic::Ordering::SeqCst;
 use core::fmt;
 use core::ops::Range;
-use core::sync::atomic::Ordering::SeqCst;
 
 /// What was counted, once both sides agreed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

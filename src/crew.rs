@@ -8,12 +8,12 @@ use crate::account::{
 use crate::limits::{JOBS_PER_WORKER, MAX_CHARGES, MAX_POOLS, MAX_SETS, MAX_WORKERS, TEXT_BYTES};
 use crate::port::{Member, Port, Severity};
 use crate::sets::slot::{JobCell, PoolSlot, Set, Worker};
-use crate::table::{Handle, Kind, Waiters};
-use core::fmt::{self, Write};
-use core::sync::atomic::{
+use crate::sync::atomic::{
     AtomicU32, AtomicUsize,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
+use crate::table::{Handle, Kind, Waiters};
+use core::fmt::{self, Write};
 
 const MIB: usize = 1 << 20;
 

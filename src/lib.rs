@@ -36,20 +36,24 @@
 
 pub mod account;
 pub mod audit;
+#[cfg(not(any(loom, shuttle)))]
 pub mod ffi;
 pub mod limits;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(any(loom, shuttle))))]
 pub mod plan;
 pub mod port;
 pub mod sets;
-#[cfg(feature = "std")]
+#[cfg(all(feature = "std", not(any(loom, shuttle))))]
 pub mod shim;
 pub mod table;
 
 mod crew;
 #[cfg(feature = "defmt")]
 mod format;
+#[cfg(test)]
+mod models;
 mod rust_api;
+mod sync;
 
 pub use account::verdict::Verdict;
 pub use crew::{AccountUsage, BootError, BootOptions, Budget, Charge, Crew};

@@ -11,11 +11,11 @@ pub(crate) mod still;
 
 use crate::crew::Crew;
 use crate::sets::{Next, Outcome};
-use core::ffi::c_void;
-use core::sync::atomic::{
+use crate::sync::atomic::{
     AtomicPtr, AtomicU32,
     Ordering::{Acquire, Release},
 };
+use core::ffi::c_void;
 
 /// Which system the process runs on. Every figure that was measured on one target is chosen by an
 /// exhaustive match on this, so that a new target does not compile until someone decides.

@@ -49,11 +49,11 @@ use crate::sets::{
     AcquireError, CloseError, JobError, JobResult, OpenError, PoolOptions, PoolUsage, Role,
     RunError, Work,
 };
+use crate::sync::atomic::Ordering::Relaxed;
 use crate::table::Handle;
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::num::NonZeroU64;
-use core::sync::atomic::Ordering::Relaxed;
 
 /// A pool whose sets have `N` workers. A value that can be copied: it names the pool, it does not own
 /// it; [`Pool::close`] ends it.
@@ -246,7 +246,7 @@ extern "C" fn call<F: FnOnce() -> i32>(slot: *mut c_void) -> i32 {
     let slot = unsafe { &*slot.cast::<Slot>() };
     // SAFETY: `start::<F>` wrote an `F` there, `assign` released it to this worker, and only this
     // call moves it out.
-    let job = unsafe { slot.closure().cast::<F>().read() };
+    let job = slot.with_closure(|closure| unsafe { closure.cast::<F>().read() });
     #[cfg(feature = "std")]
     {
         match std::panic::catch_unwind(std::panic::AssertUnwindSafe(job)) {

@@ -3,8 +3,8 @@
 
 use super::{CREW_BAD_PORT, Sized32, check_size};
 use crate::port::{Event, MemoryAnswer, Port, Severity, Target, ThreadSpec};
+use crate::sync::atomic::AtomicU32;
 use core::ffi::{CStr, c_char, c_void};
-use core::sync::atomic::AtomicU32;
 
 /// A host with virtual memory: Linux. Default budget: none.
 pub const CREW_TARGET_HOST: u32 = 0;

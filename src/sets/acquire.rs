@@ -8,13 +8,13 @@ use super::slot::{PoolSlot, SetWord, pool_state};
 use crate::account::{Account, Shortfall};
 use crate::crew::Crew;
 use crate::limits::{MAX_POOLS, MAX_WAITERS};
-use crate::table::{Handle, Kind, Seat, Wake, Want};
-use core::fmt;
-use core::num::NonZeroU64;
-use core::sync::atomic::{
+use crate::sync::atomic::{
     AtomicU32,
     Ordering::{Acquire, Relaxed, SeqCst},
 };
+use crate::table::{Handle, Kind, Seat, Wake, Want};
+use core::fmt;
+use core::num::NonZeroU64;
 
 /// How long a waiter whose growth was refused leaves the target alone, in ms.
 const ASK_AGAIN_MS: u32 = 10;

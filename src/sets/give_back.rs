@@ -6,8 +6,8 @@ use super::RunError;
 use super::retire::Cause;
 use super::slot::{PoolSlot, SetWord, pool_state};
 use crate::crew::Crew;
+use crate::sync::atomic::Ordering::{Relaxed, SeqCst};
 use crate::table::Handle;
-use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 impl Crew {
     /// Releases a lease by its handle.

@@ -10,10 +10,10 @@ use super::slot::{PoolSlot, SetWord, job_cells, pool_state, worker_state};
 use crate::crew::Crew;
 use crate::limits::NAME_BYTES;
 use crate::port::{Event, Member, MemoryAnswer, Port, ThreadSpec};
+use crate::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 use crate::table::Want;
 use core::fmt::Write;
 use core::num::NonZeroU64;
-use core::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
 
 /// Threads are named by their role alone.
 pub(crate) const ROLE_NAMES: u32 = 1;

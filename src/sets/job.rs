@@ -5,9 +5,9 @@ use super::slot::{JobCell, job_state};
 use crate::crew::Crew;
 use crate::limits::{JOBS_PER_WORKER, MAX_WORKERS};
 use crate::port::Severity;
+use crate::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use crate::table::{Handle, Kind};
 use core::fmt;
-use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 /// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -24,9 +24,9 @@
 use super::Refusal;
 use super::slot::PoolSlot;
 use crate::crew::Crew;
+use crate::sync::atomic::Ordering::{Relaxed, SeqCst};
 use crate::table::Want;
 use core::num::NonZeroU64;
-use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 const NONE: u32 = 0;
 pub(crate) const ADMITTED: u32 = 1;

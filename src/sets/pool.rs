@@ -16,13 +16,13 @@ use crate::limits::{
     MAX_POOLS, MAX_ROLES, MAX_SETS, MAX_WORKERS, NAME_BYTES, PRIORITY_MAX, STACK_MAX, STACK_MIN,
 };
 use crate::port::Severity;
-use crate::table::{Handle, Kind, Want};
-use core::fmt;
-use core::ops::Range;
-use core::sync::atomic::{
+use crate::sync::atomic::{
     AtomicU32,
     Ordering::{Acquire, Relaxed, Release, SeqCst},
 };
+use crate::table::{Handle, Kind, Want};
+use core::fmt;
+use core::ops::Range;
 
 /// A pool's flag, beside [`ROLE_NAMES`]: its open failed, and nobody has its handle.
 const ABANDONED: u32 = 1 << 1;

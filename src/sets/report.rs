@@ -5,8 +5,8 @@ use super::RefusalKind;
 use super::slot::{PoolSlot, SetWord, pool_state, worker_state};
 use crate::account::Account;
 use crate::crew::{Crew, Line};
+use crate::sync::atomic::Ordering::Relaxed;
 use core::fmt::{self, Write};
-use core::sync::atomic::Ordering::Relaxed;
 
 /// Where the report's lines go, one by one, without newline.
 struct Printer<'a> {

@@ -9,8 +9,8 @@
 use super::slot::{PoolSlot, SetWord, pool_state, worker_state};
 use crate::crew::Crew;
 use crate::port::Severity;
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use crate::table::Want;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
 /// How often a waiter asks whether a thread whose exit hook has run is gone for good, in ms.
 pub(super) const REAP_POLL_MS: u32 = 2;

@@ -5,10 +5,10 @@ use super::slot::{Closure, SetWord, job_cells, job_state, worker_state};
 use crate::crew::Crew;
 use crate::limits::MAX_SETS;
 use crate::port::Severity;
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 use crate::table::{Handle, Kind};
 use core::ffi::c_void;
 use core::fmt;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
 /// Why a job was not given to the worker. Nothing was changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -200,7 +200,7 @@ impl Crew {
             Work::Call(function, argument) => (*function, *argument, core::ptr::null_mut()),
             Work::Closure { run, discard, closure } => {
                 // SAFETY: in state BOOKED, which only we entered, nobody else touches the closure.
-                unsafe { worker.closure().write(*closure) };
+                worker.with_closure(|place| unsafe { place.write(*closure) });
                 let slot = core::ptr::from_ref(worker).cast_mut().cast();
                 (*run, slot, *discard as *mut c_void)
             }

@@ -7,8 +7,8 @@ use super::slot::{PoolSlot, SetWord, worker_state};
 use super::{CloseError, RefusalKind};
 use crate::crew::Crew;
 use crate::limits::MAX_ROLES;
+use crate::sync::atomic::Ordering::{Acquire, Relaxed};
 use crate::table::Handle;
-use core::sync::atomic::Ordering::{Acquire, Relaxed};
 
 /// A pool's figures at one moment. Each figure is exact; together they are exact only while nothing
 /// changes.

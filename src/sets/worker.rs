@@ -8,9 +8,9 @@ use super::run::Function;
 use super::slot::{Closure, Label, SetWord, Worker, worker_state};
 use crate::crew::Crew;
 use crate::port::Event;
+use crate::sync::atomic::Ordering::{Relaxed, SeqCst};
 use crate::table::Want;
 use core::ffi::c_void;
-use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 /// How long an idle worker waits when nothing asks it to look sooner, in ms: an hour. It need not
 /// wake at all; a bound on every wait is a rule (P6).
@@ -184,6 +184,6 @@ fn discard_closure(worker: &Worker) {
     // exit hook of the one worker is its only user now.
     unsafe {
         let discard = core::mem::transmute::<*mut c_void, unsafe fn(*mut Closure)>(discard);
-        discard(worker.closure());
+        worker.with_closure(|closure| discard(closure));
     }
 }

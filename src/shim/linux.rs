@@ -2,8 +2,8 @@
 //! What differs on Linux: a futex is the event, so there is no kernel object to run out of.
 
 use crate::port::{Event, MemoryAnswer, Target};
+use crate::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use core::ptr;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 pub(super) const TARGET: Target = Target::Host;
 

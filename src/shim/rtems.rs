@@ -33,10 +33,10 @@ mod system {
     use super::{MEMORY_BASIS, spread, ticks};
     use crate::limits::{JOBS_PER_WORKER, MAX_WAITERS, MAX_WORKERS};
     use crate::port::{Event, MemoryAnswer, Target};
+    use crate::sync::atomic::AtomicUsize;
+    use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
     use core::cell::UnsafeCell;
     use core::ffi::c_int;
-    use core::sync::atomic::AtomicUsize;
-    use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
     pub const TARGET: Target = Target::Rtems;
 

@@ -35,8 +35,8 @@ pub(super) use system::*;
 mod system {
     use super::{MEMORY_BASIS, PRIORITY_ZERO, ticks};
     use crate::port::{Event, MemoryAnswer, Target};
+    use crate::sync::atomic::Ordering::{Acquire, Release};
     use core::ffi::{c_int, c_void};
-    use core::sync::atomic::Ordering::{Acquire, Release};
 
     pub const TARGET: Target = Target::VxWorks;
 

@@ -11,12 +11,13 @@
 //! finds the leaf empty, so it can be wrong for a moment in either direction; a search that ends
 //! empty by the summary therefore looks at the leaves themselves before it says so.
 
-use core::sync::atomic::{
+use crate::sync::MODELLED;
+use crate::sync::atomic::{
     AtomicU32,
     Ordering::{AcqRel, Acquire, Relaxed, SeqCst},
 };
 
-const LEAVES: usize = 32;
+const LEAVES: usize = if MODELLED { 2 } else { 32 };
 
 /// Up to [`Bitmap::BITS`] slots, each free (bit set) or claimed. Any thread, at any time; no call
 /// waits. A compare-and-swap loop here repeats only when another thread changed the same leaf.

@@ -22,7 +22,8 @@
 
 use crate::limits::MAX_WAITERS;
 use crate::port::{Event, Port};
-use core::sync::atomic::{
+use crate::sync::MODELLED;
+use crate::sync::atomic::{
     AtomicU32,
     Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
 };
@@ -35,7 +36,7 @@ const GRANTED: u32 = 4;
 const STATE: u32 = 0xf;
 const ADDRESS: u32 = 0xfff0;
 /// Closes, trims and failed growths that can wait at one time beside all waiting acquirers.
-const EXIT_SEATS: usize = 4;
+const EXIT_SEATS: usize = if MODELLED { 1 } else { 4 };
 const SEATS: usize = MAX_WAITERS + EXIT_SEATS;
 /// The address of a seat that waits for nothing yet: no pool has this number.
 const NOWHERE: u32 = 0xff00;
