@@ -102,7 +102,6 @@ mod system {
     use shuttle::rand::{Rng, thread_rng};
     use shuttle::scheduler::{PctScheduler, RandomScheduler, Scheduler};
     use shuttle::{Config, FailurePersistence, MaxSteps, Runner};
-    use std::boxed::Box;
     use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
     use std::sync::Arc;
 
@@ -144,7 +143,7 @@ mod system {
         config.failure_persistence = FailurePersistence::None;
         config.silence_warnings = true; // that it takes every ordering for SeqCst: loom does not
         let body = body.clone();
-        Runner::new(Box::new(scheduler) as Box<dyn Scheduler>, config).run(move || body());
+        Runner::new(scheduler, config).run(move || body());
     }
 
     pub fn pause(_: u32) {

@@ -30,6 +30,7 @@ fn failing_at(name: &str, call: u32) {
                 assert!(is_failure(error) || is_full(error), "{error}");
             }
             join([waiter]);
+            assert!(stage.port.calls() > call, "it failed, and was tried again");
         });
     });
 }

@@ -141,6 +141,11 @@ impl ModelPort {
         self.said.lock().unwrap().iter().filter(|line| line.contains(text)).count()
     }
 
+    /// Calls so far to make a thread or an event, those that failed included.
+    pub fn calls(&self) -> u32 {
+        *self.calls.lock().unwrap()
+    }
+
     /// Threads made so far.
     pub fn threads(&self) -> usize {
         self.made.lock().unwrap().len()
