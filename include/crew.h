@@ -568,7 +568,8 @@ int32_t crew_pool_open(const struct crew_pool_options *options,
 int32_t crew_pool_trim(struct crew_pool pool, uint32_t keep);
 
 // Refuses new leases, stops the workers of every set, leased or not, and joins them. A worker inside
-// a job stops after it: ask your connections to end first. Leases that are out end with their set.
+// a job stops after it: ask your connections to end first. Leases that are out end with their set;
+// a set without threads ends when its lease is released.
 // When it returns CREW_OK every byte is back on the account.
 //
 // CREW_TIMED_OUT: some sets are still there (crew_pool_usage says how many); the pool goes on

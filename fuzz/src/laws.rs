@@ -80,7 +80,10 @@ pub fn check_granted(w: &World, bits: u64, pool: u64, peer: u64) {
     for (&other, Lease { granted, .. }) in w.leases.borrow().iter() {
         let Some((of_pool, for_peer)) = *granted else { continue };
         let current = is_current(other);
-        assert!(!current || other == bits || other >> 32 != index, "a set is lent to one at a time");
+        assert!(
+            !current || other == bits || other >> 32 != index,
+            "a set is lent to one at a time"
+        );
         if of_pool == pool && current {
             out += 1;
             of_peer += u32::from(peer != 0 && for_peer == peer);
@@ -213,6 +216,7 @@ pub fn check_end() {
             thread.lingers = 0;
         });
         finish_jobs(w);
+        release_bare(w);
         let pools: Vec<u64> = w.pools.borrow().keys().copied().collect();
         for bits in pools {
             let closed = w.pools.borrow()[&bits].closed;
@@ -240,16 +244,24 @@ fn finish_jobs(w: &World) {
     }
 }
 
+/// Leases of pools without threads are released: no close can do that.
+fn release_bare(w: &World) {
+    let pools = w.pools.borrow();
+    let is_bare = |pool| pools.get(&pool).is_some_and(|pool| pool.roles == 0);
+    for (&bits, lease) in w.leases.borrow().iter() {
+        if lease.granted.is_some_and(|(pool, _)| is_bare(pool)) && is_current(bits) {
+            assert_eq!(crew_release(crew_lease { bits }), CREW_OK);
+        }
+    }
+}
+
 /// Every job that was accepted ended in one way, and somebody can be told, or was.
 fn check_jobs(w: &World) {
     let jobs: Vec<u64> = w.jobs.borrow().keys().copied().collect();
     for bits in jobs {
         let left = w.jobs.borrow()[&bits].settled.is_none();
-        let mut result = crew_result {
-            size: size_of::<crew_result>() as u32,
-            outcome: 4711,
-            value: 4711,
-        };
+        let mut result =
+            crew_result { size: size_of::<crew_result>() as u32, outcome: 4711, value: 4711 };
         // SAFETY: `result` is valid.
         let status = unsafe { crew_join(crew_job { bits }, 0, &raw mut result) };
         if left {

@@ -93,6 +93,11 @@ unsafe extern "C" fn thread_create(
         let is_taken = w.threads.borrow().values().any(|t| t.worker == spec.worker);
         assert!(!is_taken, "a worker has one thread at a time");
         let fails = is_due(&w.faults.fail_thread_in);
+        w.tell(format_args!(
+            "thread {number} of worker {} {}",
+            spec.worker,
+            if fails { "fails" } else { "is made" }
+        ));
         w.threads.borrow_mut().insert(number, made);
         if fails {
             enter(w, given);
@@ -279,9 +284,7 @@ fn able(w: &World) -> Vec<usize> {
     let now = w.clock_ms.get();
     let can = |thread: &Thread| match thread.state {
         State::Ready | State::InJob(_) => true,
-        State::Waiting { event, until_ms } => {
-            until_ms <= now || word(w, event).load(SeqCst) == 1
-        }
+        State::Waiting { event, until_ms } => until_ms <= now || word(w, event).load(SeqCst) == 1,
         _ => false,
     };
     let threads = w.threads.borrow();
@@ -304,7 +307,8 @@ pub fn step_any(w: &World) -> bool {
     let able = able(w);
     for &number in &able {
         let can = w.threads.borrow().get(&number).is_some_and(|t| {
-            !t.suspended && matches!(t.state, State::Ready | State::Waiting { .. } | State::InJob(_))
+            !t.suspended
+                && matches!(t.state, State::Ready | State::Waiting { .. } | State::InJob(_))
         });
         if can {
             go_on(w, number);
@@ -334,7 +338,9 @@ fn go_on(w: &World, number: usize) {
         wait_ms: 0,
     };
     // SAFETY: `work` is writable; this is the worker's own thread.
-    match unsafe { crew_worker_next(worker, &raw mut work) } {
+    let next = unsafe { crew_worker_next(worker, &raw mut work) };
+    w.tell(format_args!("thread {number}: next says {next}"));
+    match next {
         CREW_WORK_RUN => {
             let function = work.function.expect("a job has a function");
             let token = calls::token_at(w, work.argument);
@@ -370,12 +376,14 @@ fn end_job(w: &World, number: usize, worker: u32, token: &Rc<Token>) {
         }
     };
     assert!(token.end.replace(Some(end)).is_none(), "a job ends once");
+    w.tell(format_args!("thread {number}: done, job {} {end:?}", token.number));
     set_state(w, number, State::InCore);
     crew_worker_done(worker, outcome, value);
     set_state(w, number, State::Ready);
 }
 
 fn exit(w: &World, number: usize, worker: u32) {
+    w.tell(format_args!("thread {number}: exits"));
     set_state(w, number, State::Ending);
     crew_worker_exited(worker);
     set_state(w, number, State::Ended);

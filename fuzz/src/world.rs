@@ -15,7 +15,8 @@ thread_local! {
 
 /// Begins a new world.
 pub fn begin(input: &[u8]) {
-    let world = World { tape: Tape::new(input), ..World::default() };
+    let is_told = std::env::var_os("CREW_FUZZ_TELL").is_some();
+    let world = World { tape: Tape::new(input), is_told, ..World::default() };
     WORLD.set(Rc::new(world));
 }
 
@@ -30,6 +31,8 @@ pub fn with<T>(act: impl FnOnce(&World) -> T) -> T {
 pub struct World {
     pub tape: Tape,
     pub done: Cell<Done>,
+    /// Whether each call is printed, for who reads a find.
+    pub is_told: bool,
     /// How many calls are under way, one inside the other.
     pub depth: Cell<u32>,
     pub booted: Cell<bool>,
@@ -173,6 +176,13 @@ pub enum End {
 }
 
 impl World {
+    /// Prints what happened, indented by how deep it is nested.
+    pub fn tell(&self, what: std::fmt::Arguments<'_>) {
+        if self.is_told {
+            eprintln!("{:indent$}{what}", "", indent = self.depth.get() as usize * 2);
+        }
+    }
+
     pub fn count(&self, what: impl FnOnce(&mut Done)) {
         let mut done = self.done.get();
         what(&mut done);

@@ -161,7 +161,8 @@ pub extern "C" fn crew_pool_trim(pool: crew_pool, keep: u32) -> i32 {
 }
 
 /// Refuses new leases, stops the workers of every set, leased or not, and joins them. A worker inside
-/// a job stops after it: ask your connections to end first. Leases that are out end with their set.
+/// a job stops after it: ask your connections to end first. Leases that are out end with their set;
+/// a set without threads ends when its lease is released.
 /// When it returns CREW_OK every byte is back on the account.
 ///
 /// CREW_TIMED_OUT: some sets are still there (crew_pool_usage says how many); the pool goes on
