@@ -220,6 +220,7 @@ fn open(w: &World) {
         roles[0].priority = w.tape.pick(&[100, u32::MAX]);
         good = false;
     }
+    let stacks: u128 = roles.iter().map(|role| u128::from(role.stack_bytes)).sum();
     // Exactly the roles, each of which the core may read.
     let block = Block::poison(size_of::<crew_role>() * count);
     for (i, role) in roles.into_iter().enumerate() {
@@ -256,7 +257,10 @@ fn open(w: &World) {
         12 => options.roles = core::ptr::null(),
         _ => {}
     }
-    good &= flaw < 5 || (flaw == 12 && count == 0) || (flaw == 11 && options.extra_bytes < 1 << 59);
+    good &= flaw < 5 || flaw == 11 || (flaw == 12 && count == 0);
+    // Nothing of the sum of all sets' bytes is lost.
+    let set = stacks + w.overhead.get() as u128 * count as u128 + u128::from(options.extra_bytes);
+    good &= set * u128::from(options.capacity) <= usize::MAX as u128;
     let (options_block, is_sized) = sized(&w.tape, flaw != 13, options_of(&options));
     let out = Block::poison(size_of::<crew_pool>());
     let (to, is_out) =

@@ -184,7 +184,6 @@ unsafe extern "C" fn event_wait(
         let until_ms = w.clock_ms.get().saturating_add(u64::from(timeout_ms));
         loop {
             if word.swap(0, SeqCst) == 1 {
-                w.stalls.set(0);
                 return 1;
             }
             if w.clock_ms.get() >= until_ms {
@@ -203,7 +202,7 @@ unsafe extern "C" fn event_wait(
                     }
                 }
             } else if !step_any(w) {
-                // A wait may be late. It is the later the longer nothing happens, so that the
+                // A wait may be late. It is the later the oftener nothing happened, so that the
                 // longest time-out is over after a few hundred of the shortest waits.
                 w.stalls.set(w.stalls.get() + 1);
                 let late = 1u64 << (w.stalls.get() / 16).min(32);
