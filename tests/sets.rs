@@ -701,3 +701,16 @@ fn the_report_names_who_holds_what_and_why_others_were_refused() {
         assert!(text.contains(part), "{part} is missing in\n{text}");
     }
 }
+
+#[test]
+fn who_comes_behind_a_waiter_is_told_a_cause_that_is_true() {
+    let sim = Sim::new();
+    let crew = boot(sim, Budget::Mib(64));
+    let pool = open_with::<1>(crew, PoolOptions { capacity: 2, keep: 1, ..Default::default() });
+    crew.seal().unwrap();
+    let (_lease, [worker]) = pool.acquire(0).unwrap();
+    // Runs while the second acquire waits: no set is made after the seal, and the account has room.
+    let job = worker.run("behind", move || refusal(pool.acquire(0)).kind() as i32).unwrap();
+    assert_eq!(refusal(pool.acquire(10)), Refusal::Sealed);
+    assert_eq!(job.join(0).unwrap().value, RefusalKind::Sealed as i32);
+}

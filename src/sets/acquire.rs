@@ -5,7 +5,7 @@
 use super::Refusal;
 use super::retire::REAP_POLL_MS;
 use super::slot::{PoolSlot, SetWord, pool_state};
-use crate::account::{Account, Shortfall};
+use crate::account::Shortfall;
 use crate::crew::Crew;
 use crate::limits::{MAX_POOLS, MAX_WAITERS};
 use crate::sync::atomic::{
@@ -202,12 +202,17 @@ impl Crew {
     /// The cause for someone who has not looked, because others are before it in the queue.
     fn why_others_wait(&'static self, pool: &'static PoolSlot) -> Refusal {
         let capacity = pool.capacity() as u32;
-        let budget = self.account.budget();
-        if pool.created.load(Relaxed) >= capacity || budget == Account::UNBOUNDED {
-            return Refusal::AtCapacity { capacity };
+        if pool.created.load(Relaxed) < capacity {
+            if self.is_sealed() && pool.role_count() > 0 {
+                return Refusal::Sealed;
+            }
+            let requested = pool.set_bytes(self.booted_port().thread_overhead_bytes());
+            let (held, budget) = (self.account.held(), self.account.budget());
+            if held.checked_add(requested).is_none_or(|sum| sum > budget) {
+                return Refusal::OutOfReservation(Shortfall { requested, held, budget });
+            }
         }
-        let requested = pool.set_bytes(self.booted_port().thread_overhead_bytes());
-        Refusal::OutOfReservation(Shortfall { requested, held: self.account.held(), budget })
+        Refusal::AtCapacity { capacity } // what is free is for those who wait
     }
 
     fn wait_for_set(
