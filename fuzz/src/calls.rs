@@ -307,6 +307,32 @@ fn open(w: &World) {
     assert!(w.pools.borrow_mut().insert(bits, pool).is_none(), "a pool's handle is given once");
 }
 
+/// Opens a pool that holds nothing, and closes it; after the seal that is refused.
+pub fn open_nothing() {
+    let options = crew_pool_options {
+        size: size_of::<crew_pool_options>() as u32,
+        flags: 0,
+        name: c"nothing".as_ptr(),
+        roles: core::ptr::null(),
+        role_count: 0,
+        capacity: 1,
+        prestart: 0,
+        keep: 0,
+        idle_age_s: 0,
+        busy_age_s: 0,
+        per_peer: 0,
+        reserved: 0,
+        extra_bytes: 1,
+    };
+    let mut pool = crew_pool { bits: 0 };
+    // SAFETY: both are as the header wants them.
+    let status = unsafe { crew_pool_open(&raw const options, &raw mut pool) };
+    among(status, &[CREW_OK, CREW_ALREADY_SEALED]);
+    if status == CREW_OK {
+        assert_eq!(crew_pool_close(pool, 0), CREW_OK);
+    }
+}
+
 fn options_of(options: &crew_pool_options) -> crew_pool_options {
     crew_pool_options { ..*options }
 }

@@ -89,7 +89,8 @@ unsafe impl Sized32 for crew_pool_options {}
 /// CREW_NOT_BOOTED, CREW_ALREADY_SEALED, CREW_BUSY, CREW_BAD_SIZE, CREW_BAD_FLAGS, CREW_BAD_TEXT,
 /// CREW_BAD_ROSTER, CREW_BAD_STACK, CREW_BAD_PRIORITY, CREW_BAD_CAPACITY, CREW_BAD_VALUE (the bytes
 /// of all sets together), CREW_TABLE_FULL, or the refusal of a set to be prestarted: then every set
-/// made before it has been taken back.
+/// made before it has been taken back; threads that did not end within a second keep the pool's
+/// place in the tables until they have ended and another pool is opened.
 ///
 /// # Safety
 /// `options` is NULL or valid, and what it points to is as its fields say; `pool` is NULL or writable.
