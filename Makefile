@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # make ioc    sets up what is missing, builds, and runs the demonstration IOC with real CA clients
 # make test   passes every check, as CI does
-.PHONY: help ioc ioc-shell test soak faults plan zynq rtems vxworks size bench lib header fmt clean
+.PHONY: help ioc ioc-shell test soak fuzz miri faults plan zynq rtems vxworks size bench lib header fmt clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -14,6 +14,8 @@ help:
 	@echo 'make size       code and table sizes on a Cortex-A9'
 	@echo 'make bench      speed and size beside what people use today, on a quiet machine: tables, bench/results.json'
 	@echo 'make soak       real threads and hostile clients, an hour each (SOAK_SECONDS=3600)'
+	@echo 'make fuzz       hostile callers of the C interface for FUZZ_SECONDS (600), from a corpus and by coverage'
+	@echo 'make miri       undefined behaviour looked for by Miri, where there is a nightly compiler'
 	@echo 'make lib        build/libcrew.a and include/crew.h, for C programs'
 	@echo 'make header     include/crew.h again, after a change in src/ffi'
 
@@ -49,6 +51,12 @@ size:
 
 bench:
 	ci/bench.sh
+
+fuzz:
+	ci/fuzz.sh
+
+miri:
+	ci/miri.sh
 
 # --- the C library -------------------------------------------------------------------------------
 

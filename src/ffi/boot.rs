@@ -28,7 +28,7 @@ pub struct crew_boot_options {
     pub port: *const crew_port,
 }
 
-// SAFETY: begins with its size.
+// SAFETY: `repr(C)`, and its first field is its size.
 unsafe impl Sized32 for crew_boot_options {}
 
 /// Opens the account, asks the target whether it has the budget, and says what there is to say: the
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn crew_boot(options: *const crew_boot_options) -> i32 {
 unsafe fn boot(options: *const crew_boot_options) -> Result<(), i32> {
     // SAFETY: the caller's promise.
     unsafe { check_size(options) }?;
-    // SAFETY: not NULL, and of the right size.
+    // SAFETY: not NULL, of the right size, and the caller's promise.
     let options = unsafe { &*options };
     let budget = match options.budget_text {
         text if !text.is_null() => {

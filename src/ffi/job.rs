@@ -50,7 +50,7 @@ pub struct crew_result {
     pub value: i32,
 }
 
-// SAFETY: begins with its size.
+// SAFETY: `repr(C)`, and its first field is its size.
 unsafe impl Sized32 for crew_result {}
 
 /// Gives the worker of a role one job. A worker has one job at a time. The argument is the caller's
@@ -84,14 +84,15 @@ pub unsafe extern "C" fn crew_run(
     }
     let mut length = 0;
     loop {
-        // SAFETY: the caller's promise: every byte before this one was not NUL.
+        // SAFETY: the caller's promise: this byte is within the bound (the length stays below it), and
+        // every byte before it was not NUL.
         match unsafe { *label.cast::<u8>().add(length) } {
             0 if length > 0 => break,
             b' '..=b'~' if length + 1 < LABEL_BYTES => length += 1,
             _ => return CREW_BAD_TEXT,
         }
     }
-    // SAFETY: that many bytes have just been read there.
+    // SAFETY: that many bytes have just been read there, and the caller leaves them alone meanwhile.
     let label = unsafe { core::slice::from_raw_parts(label.cast::<u8>(), length) };
     let work = Work::Call(function, argument);
     let joinable = !job.is_null();

@@ -38,7 +38,7 @@ pub struct crew_refusal {
     pub bytes_budget: u64,
 }
 
-// SAFETY: begins with its size.
+// SAFETY: `repr(C)`, and its first field is its size.
 unsafe impl Sized32 for crew_refusal {}
 
 fn refusal_for_c(refusal: &Refusal) -> crew_refusal {
@@ -84,7 +84,7 @@ pub unsafe extern "C" fn crew_refusal_errno(refusal: *const crew_refusal) -> i32
     if unsafe { check_size(refusal) }.is_err() {
         return crew_status_errno(CREW_BAD_SIZE);
     }
-    // SAFETY: not NULL, and of the right size.
+    // SAFETY: not NULL, of the right size, and the caller's promise.
     match unsafe { &*refusal } {
         r if r.kind == CREW_REFUSED_SPAWN_FAILED && r.os_error != 0 => r.os_error,
         r if r.kind == CREW_REFUSED_SHUTTING_DOWN => EPIPE,

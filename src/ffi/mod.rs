@@ -50,7 +50,8 @@ pub(crate) static CREW: restart::Process = restart::Process::new();
 /// The text at `text`, if it ends within `bound` bytes and is UTF-8.
 ///
 /// # Safety
-/// `text` is NULL or points to readable bytes up to its NUL or `bound`, whichever comes first.
+/// `text` is NULL or points to bytes that are readable, and unchanged for `'a`, up to its NUL or
+/// `bound`, whichever comes first.
 unsafe fn read_text<'a>(text: *const c_char, bound: usize) -> Result<&'a str, i32> {
     if text.is_null() {
         return Err(CREW_NULL_ARGUMENT);

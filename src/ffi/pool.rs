@@ -81,7 +81,7 @@ pub struct crew_pool_options {
     pub extra_bytes: u64,
 }
 
-// SAFETY: begins with its size.
+// SAFETY: `repr(C)`, and its first field is its size.
 unsafe impl Sized32 for crew_pool_options {}
 
 /// Opens a pool, and makes its prestarted sets. BOOT ONLY.
@@ -109,7 +109,7 @@ unsafe fn open(options: *const crew_pool_options, pool: *mut crew_pool) -> Resul
     if pool.is_null() {
         return Err(CREW_NULL_ARGUMENT);
     }
-    // SAFETY: not NULL, and of the right size.
+    // SAFETY: not NULL, of the right size, and the caller's promise.
     let options = unsafe { &*options };
     if options.flags & !CREW_POOL_ROLE_NAMES != 0 || options.reserved != 0 {
         return Err(CREW_BAD_FLAGS);

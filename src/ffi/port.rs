@@ -100,7 +100,7 @@ pub struct crew_port {
     pub log: Option<unsafe extern "C" fn(context: *mut c_void, severity: i32, text: *const c_char)>,
 }
 
-// SAFETY: begins with its size.
+// SAFETY: `repr(C)`, and its first field is its size.
 unsafe impl Sized32 for crew_port {}
 // SAFETY: the contract of a port is that its functions may be called from any thread, and the table
 // itself is only read.
@@ -227,7 +227,7 @@ impl Port for crew_port {
         let answer = self.memory_has.map(|ask| unsafe { ask(self.context, bytes, &raw mut basis) });
         match answer {
             Some(0) if basis.is_null() => MemoryAnswer::No("has less than that"),
-            // SAFETY: the contract: static text.
+            // SAFETY: the contract: static text, which ends with a NUL.
             Some(0) => MemoryAnswer::No(
                 unsafe { CStr::from_ptr(basis) }.to_str().unwrap_or("has less than that"),
             ),

@@ -96,7 +96,7 @@ pub struct crew_account {
     pub charges: u32,
 }
 
-// SAFETY: begins with its size.
+// SAFETY: `repr(C)`, and its first field is its size.
 unsafe impl Sized32 for crew_account {}
 
 /// The account's figures.
@@ -179,7 +179,7 @@ pub struct crew_usage {
     pub stack_used: [u32; CREW_MAX_ROLES as usize],
 }
 
-// SAFETY: begins with its size.
+// SAFETY: `repr(C)`, and its first field is its size.
 unsafe impl Sized32 for crew_usage {}
 
 /// A pool's figures. Looks at each of its threads: a suspended one retires its set.

@@ -199,7 +199,9 @@ impl Crew {
         let (function, argument, discard) = match work {
             Work::Call(function, argument) => (*function, *argument, core::ptr::null_mut()),
             Work::Closure { run, discard, closure } => {
-                // SAFETY: in state BOOKED, which only we entered, nobody else touches the closure.
+                // SAFETY: only who entered BOOKED, we, writes the closure, and nobody reads it before
+                // ASSIGNED. If the worker dies meanwhile, the job that we have counted keeps its set's
+                // slot, so that no other thread becomes this worker.
                 worker.with_closure(|place| unsafe { place.write(*closure) });
                 let slot = core::ptr::from_ref(worker).cast_mut().cast();
                 (*run, slot, *discard as *mut c_void)

@@ -168,8 +168,8 @@ impl Crew {
 
 fn function_of(worker: &Worker) -> Function {
     let function = worker.function.load(Relaxed);
-    // SAFETY: the only store to `function` is in `assign`, of a `Function`, and it is ordered before
-    // this load by the release of ASSIGNED.
+    // SAFETY: the only store to `function` is in `assign`, of a `Function`, and the caller has acquired
+    // the ASSIGNED that released it.
     unsafe { core::mem::transmute::<*mut c_void, Function>(function) }
 }
 
@@ -180,8 +180,8 @@ fn discard_closure(worker: &Worker) {
         return;
     }
     // SAFETY: the only store to `discard` of something that is not null is in `assign`, of such a
-    // function, for the closure that it wrote; in state ASSIGNED nobody has moved it out, and the
-    // exit hook of the one worker is its only user now.
+    // function, for the closure that it wrote before. The caller took the worker from ASSIGNED to
+    // EXITED: nobody has moved the closure out, and nobody else will.
     unsafe {
         let discard = core::mem::transmute::<*mut c_void, unsafe fn(*mut Closure)>(discard);
         worker.with_closure(|closure| discard(closure));

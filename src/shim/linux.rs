@@ -35,8 +35,8 @@ pub(super) fn event_wait(event: &Event, timeout_ms: u32) -> bool {
         tv_sec: (timeout_ms / 1000) as libc::time_t,
         tv_nsec: (timeout_ms % 1000 * 1_000_000) as libc::c_long,
     };
-    // SAFETY: the word lives as long as the process, and so does nothing else that is passed. The
-    // kernel returns at once if the word is no longer SLEEPING. An early return is allowed by the port.
+    // SAFETY: the word lives as long as the process, `timeout` as long as the call; the kernel only
+    // reads both. It returns at once if the word is no longer SLEEPING, and a port may return early.
     unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -111,7 +111,8 @@ pub(super) fn memory_has(_bytes: usize) -> MemoryAnswer {
 
 /// Maps 0..=99 on SCHED_FIFO's range where the process may; elsewhere the thread stays as it is.
 pub(super) fn set_priority(priority: u32) {
-    // SAFETY: plain calls on the calling thread, with a sched_param of ours.
+    // SAFETY: plain calls on the calling thread, with a sched_param of ours, for which all zeros is a
+    // value. Whether they succeed does not matter.
     unsafe {
         let min = libc::sched_get_priority_min(libc::SCHED_FIFO);
         let max = libc::sched_get_priority_max(libc::SCHED_FIFO);

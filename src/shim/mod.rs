@@ -77,17 +77,17 @@ impl Port for StdPort {
                 work(member);
             })
             .map_err(|error| error.raw_os_error().unwrap_or(0))?;
-        Ok(Box::into_raw(Box::new(thread)) as usize)
+        Ok(Box::into_raw(Box::new(thread)).expose_provenance())
     }
 
     fn thread_reap(&self, thread: usize) -> bool {
-        let thread = thread as *mut JoinHandle<()>;
-        // SAFETY: `thread_create` made it, and a thread is reaped once: the core asks again only
-        // after a "not yet".
+        let thread = core::ptr::with_exposed_provenance_mut::<JoinHandle<()>>(thread);
+        // SAFETY: `thread_create` made it, of a box, and exposed it. The core lets one caller at a time
+        // ask for a thread, and never again after a "gone".
         if !unsafe { (*thread).is_finished() } {
             return false;
         }
-        // SAFETY: as above; from here on nobody has the pointer any more.
+        // SAFETY: as above; we answer "gone", so nobody uses the pointer any more.
         let thread = unsafe { Box::from_raw(thread) };
         // The exit hook has run, so this ends within a few instructions of the other thread. A
         // worker that panicked outside its jobs is accounted for already.

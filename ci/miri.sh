@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Undefined behaviour, by Miri, with strict provenance: the unit tests, the tests on the simulated port, and the corpus of
+# the fuzz target through the C interface. Needs a nightly compiler with Miri; says so and passes where there is none.
+# Not here: what needs real threads' stacks, futexes or C. Ten minutes on a quiet machine.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+if ! cargo +nightly miri --version >/dev/null 2>&1; then
+    echo "miri: SKIPPED, there is no nightly compiler with Miri (rustup component add --toolchain nightly miri rust-src)"
+    exit 0
+fi
+export CARGO_TARGET_DIR=$PWD/build/miri
+export MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation"
+# Miri is some hundred times slower: fewer cases of the same properties.
+export PROPTEST_CASES=4
+
+ran() { # name, command...
+    local name=$1 status=0
+    shift
+    "$@" >"$log" 2>&1 || status=$?
+    echo "miri: $name: $(grep -hE '^test result|inputs:' "$log" | tr '\n' ' ')"
+    [ "$status" = 0 ] || tail -n 60 "$log" >&2
+    return "$status"
+}
+log=$CARGO_TARGET_DIR/log.txt
+mkdir -p build/miri
+ran "unit tests" cargo +nightly miri test --quiet --locked --lib
+ran "sets on the simulated port" cargo +nightly miri test --quiet --locked --test sets
+cd fuzz
+ran "corpus of the fuzz target" env CREW_FUZZ_EVERY="${CREW_FUZZ_EVERY:-10}" cargo +nightly miri test --quiet --locked --lib -- --nocapture
