@@ -333,6 +333,13 @@ pub fn open_nothing() {
     }
 }
 
+/// A report joins whatever has ended.
+pub fn reap() {
+    // SAFETY: `sink` takes this context.
+    let status = unsafe { crew_report(0, Some(sink), core::ptr::without_provenance_mut(SINK)) };
+    assert_eq!(status, CREW_OK);
+}
+
 fn options_of(options: &crew_pool_options) -> crew_pool_options {
     crew_pool_options { ..*options }
 }
@@ -683,8 +690,11 @@ fn pool_usage(w: &World) {
     }
 }
 
+/// A sink's context.
+const SINK: usize = 77;
+
 unsafe extern "C" fn sink(context: *mut c_void, line: *const c_char) {
-    assert_eq!(context.addr(), 77);
+    assert_eq!(context.addr(), SINK);
     // SAFETY: the core's promise.
     port::check_line(unsafe { CStr::from_ptr(line) });
     with(port::preempt);
@@ -693,7 +703,7 @@ unsafe extern "C" fn sink(context: *mut c_void, line: *const c_char) {
 fn report(w: &World) {
     let level = w.tape.pick(&[0, 1, 2, u32::MAX]);
     let sink: crew_sink = if is_good(w) { Some(sink) } else { None };
-    let context = core::ptr::without_provenance_mut(77);
+    let context = core::ptr::without_provenance_mut(SINK);
     // SAFETY: `sink` takes this context.
     let status = unsafe { crew_report(level, sink, context) };
     assert_eq!(status, if sink.is_some() { CREW_OK } else { CREW_NULL_ARGUMENT });

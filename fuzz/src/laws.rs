@@ -227,6 +227,7 @@ pub fn check_end() {
         // What a failed open could not close in time the next one does, whatever comes of itself.
         while port::step_any(w) {}
         calls::open_nothing();
+        calls::reap();
         let charges: Vec<u64> = std::mem::take(&mut *w.charges.borrow_mut()).into_keys().collect();
         for bits in charges {
             assert_eq!(crew_uncharge(crew_charge_handle { bits }), CREW_OK);
