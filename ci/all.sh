@@ -5,8 +5,8 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-checks=(fmt clippy no_std docs rust header c sanitizers stress readme ioc-test ioc-hostile zynq vxworks size
-    instructions size-host rtems)
+checks=(fmt clippy no_std docs rust header c sanitizers stress fuzz-c readme ioc-test ioc-hostile zynq vxworks size
+    instructions size-host miri tsan rtems)
 if [ $# -gt 0 ]; then checks=("$@"); fi
 
 ci/setup.sh --test >/dev/null || exit 1

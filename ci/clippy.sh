@@ -11,3 +11,6 @@ cargo clippy --quiet --locked --release --package crew-rtems-std -- -D warnings
 cargo clippy --quiet --locked --no-default-features --lib -- -D warnings
 cargo clippy --quiet --locked --no-default-features --features defmt,audit --lib -- -D warnings
 cargo clippy --quiet --locked --features defmt --lib -- -D warnings
+cargo clippy --quiet --locked --no-default-features --features restart,audit --lib -- -D warnings
+cd fuzz
+cargo clippy --quiet --locked --lib --tests -- -D warnings

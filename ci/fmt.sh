@@ -4,4 +4,5 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo fmt --all --check
-exec cargo fmt --manifest-path bench/Cargo.toml --check
+cargo fmt --manifest-path bench/Cargo.toml --check
+exec cargo fmt --manifest-path fuzz/Cargo.toml --check
