@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # make ioc    sets up what is missing, builds, and runs the demonstration IOC with real CA clients
 # make test   passes every check, as CI does
-.PHONY: help ioc ioc-shell test soak fuzz miri faults plan zynq rtems vxworks size bench lib header fmt clean
+.PHONY: help ioc ioc-shell test model soak fuzz miri faults plan zynq rtems vxworks size bench lib header fmt clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -13,6 +13,7 @@ help:
 	@echo 'make vxworks    the archives for VxWorks, and those for x86_64 run on Linux through a shim'
 	@echo 'make size       code and table sizes on a Cortex-A9'
 	@echo 'make bench      speed and size beside what people use today, on a quiet machine: tables, bench/results.json'
+	@echo 'make model      every interleaving of a few threads, and random schedules of many: a quarter of an hour'
 	@echo 'make soak       real threads and hostile clients, an hour each (SOAK_SECONDS=3600)'
 	@echo 'make fuzz       hostile callers of the C interface for FUZZ_SECONDS (600), from a corpus and by coverage'
 	@echo 'make miri       undefined behaviour looked for by Miri, where there is a nightly compiler'
@@ -27,6 +28,9 @@ ioc-shell:
 
 test:
 	ci/all.sh
+
+model:
+	ci/models.sh --full
 
 soak:
 	ci/soak.sh

@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-checks=(fmt clippy no_std docs rust header c sanitizers stress fuzz-c readme ioc-test ioc-hostile zynq vxworks size
+checks=(fmt clippy no_std docs rust models header c sanitizers stress fuzz-c readme ioc-test ioc-hostile zynq vxworks size
     instructions size-host miri tsan rtems)
 if [ $# -gt 0 ]; then checks=("$@"); fi
 

@@ -6,7 +6,8 @@
 #   ci/models.sh --full    the whole: make model
 #   ci/models.sh NAME...   only the models whose names contain one of these, as much of them as in --full
 # A failure of a scenario prints the seed that runs it again: SEED=... ci/models.sh NAME. Other settings:
-# MODEL_PREEMPTIONS (loom), MODEL_SCHEDULES (shuttle, of each kind).
+# MODEL_PREEMPTIONS and MODEL_SECONDS (loom, the latter for each model and placing of fences), MODEL_SCHEDULES (shuttle,
+# of each kind).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -18,9 +19,11 @@ case "${1:-}" in
 *) form=full ;;
 esac
 if [ $form = full ]; then
-    export MODEL_PREEMPTIONS=${MODEL_PREEMPTIONS:-2} MODEL_SCHEDULES=${MODEL_SCHEDULES:-2000}
+    export MODEL_PREEMPTIONS=${MODEL_PREEMPTIONS:-2} MODEL_SECONDS=${MODEL_SECONDS:-20}
+    export MODEL_SCHEDULES=${MODEL_SCHEDULES:-5000}
 else
-    export MODEL_PREEMPTIONS=${MODEL_PREEMPTIONS:-1} MODEL_SCHEDULES=${MODEL_SCHEDULES:-40}
+    export MODEL_PREEMPTIONS=${MODEL_PREEMPTIONS:-1} MODEL_SECONDS=${MODEL_SECONDS:-3}
+    export MODEL_SCHEDULES=${MODEL_SCHEDULES:-200}
 fi
 
 results=build/models

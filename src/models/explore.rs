@@ -45,20 +45,27 @@ mod system {
     use std::cell::Cell;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+    use std::time::{Duration, Instant};
 
     pub use loom::thread::{self, park};
 
     /// Steps of one interleaving; more are taken for a loop without an end.
     const STEPS: usize = 20_000;
+    /// Interleavings between two looks at the clock.
+    const LOOK_AT_CLOCK: usize = 100;
 
     pub fn explore(name: &str, body: impl Fn() + Send + Sync + 'static) {
         let preemptions = setting("MODEL_PREEMPTIONS", 2);
+        let seconds = setting("MODEL_SECONDS", 20);
         let body = Arc::new(body);
         for fences in [Fences::Before, Fences::After] {
             let count = Arc::new(AtomicU64::new(0));
             let mut builder = Builder::new();
             builder.preemption_bound = Some(preemptions);
             builder.max_branches = STEPS;
+            builder.max_duration = Some(Duration::from_secs(seconds));
+            builder.checkpoint_interval = LOOK_AT_CLOCK;
+            let begun = Instant::now();
             let (body, counted) = (body.clone(), count.clone());
             builder.check(move || {
                 counted.fetch_add(1, Relaxed);
@@ -69,8 +76,9 @@ mod system {
                 body();
             });
             let count = count.load(Relaxed);
+            let end = if begun.elapsed().as_secs() < seconds { "all" } else { "not all" };
             println!(
-                "model {name}: {count} interleavings, {preemptions} preemptions, fences {fences:?}"
+                "model {name}: {count} interleavings, {end} of {preemptions} preemptions, fences {fences:?}"
             );
         }
     }

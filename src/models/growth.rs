@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Growth that fails at each point, trim, and what one pool takes from another, while others acquire.
 
-use super::explore::{explore, join, spawn};
+use super::explore::{explore, join, pause, spawn};
 use super::stage::{LONG, STACK, Script, Stage};
 use crate::crew::Budget;
 use crate::sets::{AcquireError, Refusal};
@@ -62,15 +62,25 @@ fn the_thread_fails() {
 #[test]
 fn the_second_thread_fails() {
     explore("the_second_thread_fails", || {
-        // Six objects and one thread are made; the second thread is not.
-        let script = Script { threads: true, failing_call: 8, ..Script::default() };
+        // Six objects and one thread are made; the second thread is not, so the first must stop.
+        let script = Script { failing_call: 8, ..Script::default() };
         Stage::play(script, Budget::Default, |stage| {
             let pool = stage.open(2, 1, |options| options.prestart = 0);
-            let other = spawn(move || {
-                let _ = stage.acquire(pool, 0).map(|lease| stage.crew.release(lease));
+            let first = spawn(move || {
+                while stage.port.threads() == 0 {
+                    pause(0);
+                }
+                stage.serve(0, u32::MAX);
             });
-            let _ = stage.acquire(pool, 0).map(|lease| stage.crew.release(lease));
-            join([other]);
+            let other = spawn(move || {
+                if let Err(error) = borrow(stage, pool, 0) {
+                    assert!(is_failure(error) || is_full(error), "{error}");
+                }
+            });
+            if let Err(error) = borrow(stage, pool, 0) {
+                assert!(is_failure(error) || is_full(error), "{error}");
+            }
+            join([first, other]);
         });
     });
 }
@@ -83,7 +93,7 @@ fn a_member_dies_while_its_set_is_built() {
             let parts = [
                 spawn(move || {
                     while stage.port.threads() == 0 {
-                        super::explore::pause(0);
+                        pause(0);
                     }
                     stage.die(0);
                 }),
