@@ -11,8 +11,8 @@ make --no-print-directory --silent -C tests/vxworks archives
 
 # What an image must have for the archives: nothing else may be left undefined.
 of_core="abort memcmp memcpy memmove memset strlen"
-of_std="$of_core clock_gettime errnoGet errnoSet free malloc memalign mmap munmap pthread_attr_destroy pthread_attr_init
-    pthread_attr_setstacksize pthread_cond_destroy pthread_cond_init pthread_cond_signal pthread_cond_wait
+of_std="$of_core clock_gettime errnoGet errnoSet free malloc memalign mmap munmap pthread_attr_destroy
+    pthread_attr_init pthread_attr_setstacksize pthread_cond_destroy pthread_cond_init pthread_cond_signal pthread_cond_wait
     pthread_condattr_destroy pthread_condattr_init pthread_condattr_setclock pthread_create pthread_join pthread_key_create
     pthread_key_delete pthread_mutex_destroy pthread_mutex_init pthread_mutex_lock pthread_mutex_unlock
     pthread_mutexattr_destroy pthread_mutexattr_init pthread_mutexattr_settype pthread_self pthread_setschedparam

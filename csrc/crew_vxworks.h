@@ -10,8 +10,8 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-/* EPICS' priority 0 on the POSIX scale of VxWorks, where 255 is highest: the native 199, which EPICS base uses there. 99
-   becomes the native 100, below the network's task at 50. */
+/* EPICS' priority 0 on the POSIX scale of VxWorks, where 255 is highest: the native 199, which EPICS base uses there.
+   99 becomes the native 100, below the network's task at 50. */
 #define CREW_VXWORKS_PRIORITY_ZERO (255 - 199)
 
 static int crew_vxworks_priority(uint32_t priority)

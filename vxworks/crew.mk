@@ -12,7 +12,7 @@
 # Settings, before the include:
 #   CREW_TARGET  the Rust compiler's name of the processor and system
 #   CREW_THREADS c: threads in C, crew_boot_options.port = crew_port_posix() (default)
-#                std: threads by Rust's std, crew_boot_options.port = NULL; not where 64-bit atomics lack (powerpc)
+#                std: threads by Rust's std, crew_boot_options.port = NULL; not tried on powerpc
 #   CREW_CC, CREW_AR, CREW_OBJCOPY  the compiler for RTPs, and its tools
 #   CREW_OUT     where the output goes
 # The Rust half needs what ci/build-std.sh looks for: a compiler with its own library's source.
@@ -58,3 +58,8 @@ $(CREW_LIB): $(CREW_ARCHIVE) $(CREW_OBJECTS)
 $(CREW_DIR)/%.o: $(CREW_TOP)/csrc/%.c $(wildcard $(CREW_TOP)/csrc/*.h) $(CREW_TOP)/include/crew.h
 	@mkdir -p $(@D)
 	$(CREW_CC) $(CREW_CFLAGS) $(CREW_CPPFLAGS) -c $< -o $@
+
+# The makefile's own first goal stays its default.
+ifeq ($(.DEFAULT_GOAL),crew-lib)
+.DEFAULT_GOAL :=
+endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Stand-ins on Linux for the VxWorks functions that Crew and Rust's std call, so that an archive built for VxWorks can be
- * linked and run here. It shows that the archive and the port hold together; it shows nothing about VxWorks itself.
+ * Stand-ins on Linux for the VxWorks functions that Crew and Rust's std call, so that an archive built for VxWorks can
+ * be linked and run here. It shows that the archive and the port hold together; it shows nothing about VxWorks itself.
  *
  * Linked with SHIM_WRAPS of the Makefile here, it also sees every mapping, thread, name and priority that is asked for.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What Crew does on VxWorks and nowhere else, on Linux through the shim: kernel objects before threads, the question for
- * memory by a mapping, priorities, names, and what a thread is charged. For the std port of an archive built for VxWorks
- * (STD_PORT), and for the POSIX port compiled as for VxWorks.
+ * What Crew does on VxWorks and nowhere else, on Linux through the shim: kernel objects before threads, the question
+ * for memory by a mapping, priorities, names, and what a thread is charged. For the std port of an archive built for
+ * VxWorks (STD_PORT), and for the POSIX port compiled as for VxWorks.
  */
 #include "check_fork.h"
 #include "crew_port_posix.h"
@@ -130,7 +130,7 @@ static void growth_asks_for_what_a_thread_takes_and_makes_none_without_it(void)
     (void)CHECK_EQ(shim_odd_mappings(), 0);
 }
 
-/* Whichever of the set's semaphores is refused: no thread, no byte, no slot; and those that were made are kept for next. */
+/* Whichever of the set's semaphores is refused: no thread, no byte, no slot; those that were made are kept. */
 static void growth_makes_every_semaphore_before_a_thread(void)
 {
     crew_refusal refusal = CREW_REFUSAL_INIT;
