@@ -196,6 +196,12 @@ struct _Vx_semaphore {
 
 static size_t semaphores_left = SHIM_NO_LIMIT;
 static size_t semaphores_made;
+static _Thread_local uint64_t last_ticks;
+
+uint64_t shim_ticks(void)
+{
+    return last_ticks;
+}
 
 void shim_semaphores_left(size_t count)
 {
@@ -262,6 +268,7 @@ STATUS semTake(SEM_ID semaphore, _Vx_ticks_t timeout)
     int taken;
     int state;
 
+    last_ticks = timeout;
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
     (void)pthread_mutex_lock(&semaphore->mutex);
     while (!semaphore->full && timeout != NO_WAIT && error == 0) {

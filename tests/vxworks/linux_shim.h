@@ -22,6 +22,9 @@ void shim_semaphores_left(size_t count);
 /* The largest mapping that mmap grants. */
 void shim_largest_mapping(size_t bytes);
 
+/* The time-out of the calling thread's last semTake. */
+uint64_t shim_ticks(void);
+
 /* Semaphores and threads made so far. */
 size_t shim_semaphores_made(void);
 size_t shim_threads_made(void);

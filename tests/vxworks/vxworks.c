@@ -229,6 +229,28 @@ static void threads_have_the_priorities_of_epics_base_and_names(void)
     (void)CHECK(strncmp(looks[1].name, long_name, NAME_LETTERS) == 0);
 }
 
+#ifndef STD_PORT
+/* The tick in which a wait begins may be nearly over, so it does not count. Nothing but the port can see a wait that ends
+   early: the core waits on. */
+static void wait_is_given_ticks_for_all_of_its_time(void)
+{
+    static const uint32_t times_ms[] = { 1u, 16u, 17u, 20u, 100u, 3600000u, UINT32_MAX };
+    static crew_event event;
+    const crew_port *own = port();
+    size_t i;
+
+    REQUIRE_EQ(own->event_create(own->context, &event), 0);
+    for (i = 0; i < sizeof(times_ms) / sizeof(times_ms[0]); i++) {
+        own->event_post(own->context, &event);
+        (void)CHECK_EQ(own->event_wait(own->context, &event, times_ms[i]), 1);
+        (void)CHECK((shim_ticks() - 1u) * 1000u >= (uint64_t)times_ms[i] * SHIM_TICKS_PER_SECOND);
+        (void)CHECK((shim_ticks() - 2u) * 1000u < (uint64_t)times_ms[i] * SHIM_TICKS_PER_SECOND);
+    }
+    (void)CHECK_EQ(own->event_wait(own->context, &event, 0u), 0);
+    (void)CHECK_EQ(shim_ticks(), 0);
+}
+#endif
+
 int main(void)
 {
     RUN_FORKED(boot_needs_its_semaphores_and_can_be_tried_again);
@@ -238,5 +260,8 @@ int main(void)
     RUN_FORKED(semaphores_are_made_once);
     RUN_FORKED(thread_is_charged_what_its_port_takes);
     RUN_FORKED(threads_have_the_priorities_of_epics_base_and_names);
+#ifndef STD_PORT
+    RUN_FORKED(wait_is_given_ticks_for_all_of_its_time);
+#endif
     return check_sum();
 }
