@@ -2,7 +2,7 @@
 /*
  * Events on RTEMS's self-contained binary semaphores: no kernel object to run out of, posts coalesce, and waits run on the
  * clock tick, not on the wall clock. They are static: allocated one by one they would lie between the stacks of the sets
- * that they were made for, and cut the heap in pieces when those sets are gone. Included by port_posix.c only.
+ * that they were made for, and cut the heap in pieces when those sets are gone. Included by the POSIX port and the EPICS port.
  */
 #ifndef CREW_EVENT_RTEMS_H
 #define CREW_EVENT_RTEMS_H
@@ -62,7 +62,7 @@ static int32_t event_wait(void *context, crew_event *event, uint32_t timeout_ms)
  * An idle worker's. A request to a thread of deferred type, a POSIX thread's own, would stay pending until the worker's
  * next job has ended; and rtems_task_delete waits for its end. So during the wait, and only then, requests act at once.
  */
-static int32_t event_wait_cancellable(void *context, crew_event *event, uint32_t timeout_ms)
+static inline int32_t event_wait_cancellable(void *context, crew_event *event, uint32_t timeout_ms)
 {
     int32_t posted;
     int type;

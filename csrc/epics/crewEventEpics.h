@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Events of the EPICS port where there are no futexes: libCom's own. Included by crewPortEpics.c only. */
+/* Events of the EPICS port where there are neither futexes nor RTEMS's own: libCom's. For crewPortEpics.c. */
 #ifndef CREW_EVENT_EPICS_H
 #define CREW_EVENT_EPICS_H
 
@@ -26,7 +26,7 @@ static int32_t event_wait(void *context, crew_event *event, uint32_t timeout_ms)
     int state;
 
     (void)context;
-#if defined(__rtems__) || defined(vxWorks)
+#ifdef vxWorks
     if (timeout_ms > 0u) {
         seconds += epicsThreadSleepQuantum(); /* the tick that has begun already does not count */
     }

@@ -8,10 +8,6 @@
 #include <stddef.h>
 #include <unistd.h>
 
-#ifdef __rtems__
-#include <rtems/libcsupport.h>
-#endif
-
 #include <epicsAtomic.h>
 #include <epicsExit.h>
 #include <epicsThread.h>
@@ -22,9 +18,15 @@
 #include "crew_call_cxx.h"
 #include "crew_worker.h"
 
+#ifdef __rtems__
+#include "crew_rtems.h"
+#endif
+
 /* CREW_PORT_WITHOUT_FUTEX: to test the other kind on Linux. */
 #if defined(__linux__) && !defined(CREW_PORT_WITHOUT_FUTEX)
 #include "event_futex.h"
+#elif defined(__rtems__)
+#include "event_rtems.h"
 #else
 #include "crewEventEpics.h"
 #endif
@@ -170,29 +172,48 @@ static int32_t threadSuspended(void *context, uintptr_t thread)
     return id != NULL && epicsThreadIsSuspended(id);
 }
 
+#ifdef __rtems__
+
+static size_t stackUsed(void *context, uintptr_t thread)
+{
+    epicsThreadId id = epicsAtomicGetPtrT(&((member *)thread)->id);
+
+    (void)context;
+    return id != NULL ? crew_rtems_stack_used(epicsThreadGetPosixThreadId(id)) : 0;
+}
+
+static uint64_t clockMs(void *context)
+{
+    (void)context;
+    return crew_rtems_clock_ms();
+}
+
+static int32_t memoryHas(void *context, size_t bytes, const char **basis)
+{
+    (void)context;
+    return crew_rtems_memory_has(bytes, basis);
+}
+
+#else
+
+#define stackUsed NULL
+
 static uint64_t clockMs(void *context)
 {
     (void)context;
     return epicsMonotonicGet() / 1000000u;
 }
 
+/* A host gives address space now and decides about memory later; how much a VxWorks kernel has is not known here. */
 static int32_t memoryHas(void *context, size_t bytes, const char **basis)
 {
     (void)context;
-#ifdef __rtems__
-    /* RTEMS 7 answers the largest free block (measured), older versions the total. */
-#if defined(__RTEMS_MAJOR__) && __RTEMS_MAJOR__ >= 7
-    *basis = "has no free block of that size in the heap its thread stacks come from";
-#else
-    *basis = "has less than that free in the heap its thread stacks come from";
-#endif
-    return malloc_free_space() >= bytes;
-#else
     (void)bytes;
     (void)basis;
     return -1;
-#endif
 }
+
+#endif
 
 static void logLine(void *context, int32_t severity, const char *text)
 {
@@ -222,7 +243,7 @@ const crew_port *crewPortEpics(void)
         event_post,
         clockMs,
         memoryHas,
-        NULL,
+        stackUsed,
         logLine,
     };
 
