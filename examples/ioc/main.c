@@ -6,29 +6,19 @@
  *
  * Compiled without WITH_CREW it is a stock IOC that knows nothing of Crew.
  */
-#include <malloc.h>
 #include <stdio.h>
 
 #include <dbAccess.h>
 #include <dbStaticLib.h>
 #include <epicsExit.h>
-#include <epicsStdio.h>
 #include <iocsh.h>
 #include <iocshRegisterCommon.h>
+
+#include "heap.h"
 
 #ifdef WITH_CREW
 #include <crewRegistrar.h>
 #endif
-
-static const iocshFuncDef heapDef = {"demoHeap", 0, NULL, "Prints the bytes that this process holds from malloc.\n"};
-
-static void callHeap(const iocshArgBuf *args)
-{
-    struct mallinfo2 heap = mallinfo2();
-
-    (void)args;
-    epicsStdoutPrintf("demoHeap: %lu bytes in use\n", (unsigned long)(heap.uordblks + heap.hblkhd));
-}
 
 static int loadDefinitions(void)
 {
@@ -49,7 +39,7 @@ static int loadDefinitions(void)
 int main(int argc, char **argv)
 {
     iocshRegisterCommon();
-    iocshRegister(&heapDef, callHeap);
+    demoHeapRegister();
     if (loadDefinitions() != 0) {
         fprintf(stderr, "demo-ioc: the database definitions could not be loaded\n");
         epicsExit(1);

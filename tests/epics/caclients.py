@@ -17,9 +17,9 @@ TIMEOUT_S = 20.0
 class Circuit:
     """One TCP circuit with one channel: connected, read and monitored. caproto speaks the protocol."""
 
-    def __init__(self, port, pv, source="127.0.0.1", server="127.0.0.1"):
+    def __init__(self, port, pv, source="127.0.0.1", server="127.0.0.1", timeout_s=TIMEOUT_S):
         self._protocol = caproto.VirtualCircuit(our_role=caproto.CLIENT, address=(server, port), priority=0)
-        self._socket = socket.create_connection((server, port), TIMEOUT_S, (source, 0))
+        self._socket = socket.create_connection((server, port), timeout_s, (source, 0))
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         try:
             channel = self._channel(pv, first=True)

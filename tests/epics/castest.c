@@ -411,6 +411,7 @@ int main(void)
     struct sockaddr_in address;
     osiSocklen_t length = sizeof address;
 
+    (void)osiSockAttach();
     (void)epicsThreadHookAdd(onThreadStart);
     listener = epicsSocketCreate(AF_INET, SOCK_STREAM, 0);
     memset(&address, 0, sizeof address);

@@ -21,12 +21,11 @@ WAIT_MS = 100
 # A strictly sequential client's next connection comes before the last set is back: up to 5 sets at once were seen.
 SEQUENTIAL_SETS = 6
 WARM_UP = 500
-# A refused client waits WAIT_MS for a set; the rest is two thread switches and a TCP handshake on a busy machine.
-REFUSAL_SLACK_MS = 100.0
+# What two thread switches and a TCP handshake may take on a busy machine. A refused client waits WAIT_MS besides; an
+# IOC with a broken accept loop would answer after 15 s.
+SLACK_MS = 100.0
 # What malloc's own bookkeeping moves between two readings of an IOC in which nothing changed.
 HEAP_NOISE_BYTES = 4096
-# An IOC with a broken accept loop would answer after 15 s.
-AT_ONCE_MS = 100.0
 
 
 class Table:
@@ -152,7 +151,7 @@ def crowd_step(table, ioc):
     ioc.wait_for_clients(0)
 
 
-def full_house_step(table, ioc):
+def full_house_step(table, ioc, slack_ms=SLACK_MS):
     table.heading(f"A full house: {SETS} clients, then one more")
     threads_before = ioc.threads()
     held = [Circuit(ioc.port, PV) for _ in range(SETS)]
@@ -160,14 +159,14 @@ def full_house_step(table, ioc):
     table.equal("clients that casr shows", ioc.clients(), SETS)
     served, ms = probe(ioc.port)
     table.equal("one more is served", served, False)
-    table.at_most("it was told after", ms, WAIT_MS + REFUSAL_SLACK_MS, " ms")
+    table.at_most("it was told after", ms, WAIT_MS + slack_ms, " ms")
     told = ioc.wait_for_line(f"refused: all {SETS} sets of pool CAS are in use")
     table.equal("the log says who was refused, and why", told, True)
     held.pop().close()
     ioc.wait_for_clients(SETS - 1)
     served, ms = probe(ioc.port)
     table.equal("a client after one has left is served", served, True)
-    table.at_most("it was served after (15 s where the accept loop stalls)", ms, AT_ONCE_MS, " ms")
+    table.at_most("it was served after (15 s where the accept loop stalls)", ms, slack_ms, " ms")
     for client in held:
         client.close()
     ioc.wait_for_clients(0)
@@ -199,7 +198,7 @@ def refusals_step(table, count):
             if i % 50 == 0:
                 progress(f"{i} of {count} refusals")
         table.equal("refused", refused, count)
-        table.at_most("the slowest of them was told after", slowest, 5 + REFUSAL_SLACK_MS, " ms")
+        table.at_most("the slowest of them was told after", slowest, 5 + SLACK_MS, " ms")
         table.equal("EPICS mutexes left behind (one per refusal in the stock server)", ioc.mutexes() - mutexes, 0)
         lines = [line for line in ioc.output() if "refused: all 4 sets" in line]
         table.at_most("log lines about it", len(lines), 3 + count // 50)
@@ -209,11 +208,11 @@ def refusals_step(table, count):
             client.close()
 
 
-def normal_ioc_step(table, ioc):
+def normal_ioc_step(table, ioc, host="127.0.0.1"):
     table.heading("It is a normal IOC")
     circuit = Circuit(ioc.port, PV)
     casr = ioc.command("casr 2")
-    table.equal("casr names the client", any("TCP client at 127.0.0.1:" in line for line in casr), True)
+    table.equal("casr names the client", any(f"TCP client at {host}:" in line for line in casr), True)
     table.equal("casr names its channel", any("demo:count" in line for line in casr), True)
     threads = ioc.command("epicsThreadShowAll")
     clients = [line for line in threads if line.split()[:1] == ["CAS-client"]]
@@ -313,6 +312,9 @@ def valgrind_step():
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--short", action="store_true", help="300 connections and 60 refusals instead of 2,000 and 500")
+    parser.add_argument(
+        "--static", action="store_true", help="the IOCs are static: leave out what takes libcrewCas.so"
+    )
     parser.add_argument("--valgrind", action="store_true", help="only a short run, under valgrind's memcheck")
     arguments = parser.parse_args()
     if arguments.valgrind:
@@ -331,8 +333,11 @@ def main():
         shown = ioc.command("crewShow 1")
         table.equal("exit status", ioc.exit(), 0)
     refusals_step(table, 60 if arguments.short else 500)
-    preload_step(table)
-    bypass_step(table)
+    if arguments.static:
+        print("\nLeft out, because these IOCs are static: libcrewCas.so, preloaded, and loaded too late", flush=True)
+    else:
+        preload_step(table)
+        bypass_step(table)
     mistakes_step(table)
     print("\nThe first IOC's own report at its end (crewShow 1):")
     print("\n".join("  | " + line for line in shown))

@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-BUILD = TOP / "build" / "ioc"
+# The IOCs, the client and the preloadable drop-in: another build of them can be named.
+BUILD = Path(os.environ.get("CREW_IOC_PROGRAMS") or TOP / "build" / "ioc")
 IOC_DIR = TOP / "examples" / "ioc"
 PROMPT = "ioc> "
 DECORATION = re.compile(rf"\x1b\[[0-9;]*m|^(?:{PROMPT})+")
@@ -51,76 +52,90 @@ def private_environment(port, repeater_port):
         EPICS_CA_REPEATER_PORT=str(repeater_port),
         EPICS_CAS_BEACON_PORT=str(repeater_port),
         IOCSH_PS1=PROMPT,
+        EPICS_IOCSH_HISTFILE="",
     )
     return environment
 
 
-class Ioc:
-    """A running IOC. `settings` go to its startup script through the environment. Unless told not to, waits until the
-    script has run."""
+class Console:
+    """An IOC that is spoken to through its shell. A subclass starts the process and says what its figures are."""
 
-    def __init__(self, program="demo-ioc", script="st.cmd", settings=None, wrapper=(), waits=True):
-        self.port = free_port()
-        self.environment = private_environment(self.port, free_port())
-        self.environment.update({k: str(v) for k, v in (settings or {}).items()})
+    def __init__(self, command, **process):
         self.lines = []
         self._arrived = threading.Condition()
         self._ended = False
         self._marks = 0
         self._process = subprocess.Popen(
-            [*wrapper, str(BUILD / program), script],
-            cwd=IOC_DIR,
-            env=self.environment,
+            command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            errors="replace",
             bufsize=1,
+            **process,
         )
         threading.Thread(target=self._collect, daemon=True).start()
-        if waits:
-            self.command("", START_TIMEOUT_S)
 
     def _collect(self):
         for line in self._process.stdout:
             with self._arrived:
-                self.lines.append(DECORATION.sub("", line.rstrip("\n")))
+                self.lines.append(DECORATION.sub("", line.rstrip("\r\n")))
                 self._arrived.notify_all()
         with self._arrived:
             self._ended = True
             self._arrived.notify_all()
-
-    @property
-    def pid(self):
-        return self._process.pid
 
     def output(self):
         """Everything that it has printed so far."""
         with self._arrived:
             return list(self.lines)
 
-    def command(self, text, timeout_s=ANSWER_TIMEOUT_S):
-        """Has the shell run one command and returns the lines that it printed meanwhile."""
-        self._marks += 1
-        mark = f"mark-{self._marks}"
-        with self._arrived:
-            start = len(self.lines)
+    def send(self, text):
+        """Types a line."""
         try:
-            self._process.stdin.write(f"{text}\necho {mark}\n")
+            self._process.stdin.write(f"{text}\n")
             self._process.stdin.flush()
         except OSError as error:
             raise IocError("the IOC has ended:\n" + "\n".join(self.output()[-20:])) from error
+
+    def command(self, text, timeout_s=ANSWER_TIMEOUT_S):
+        """Has the shell run one command and returns the lines that it printed meanwhile."""
+        self._marks += 1
+        # Whatever else prints may have left its line unfinished.
+        mark = re.compile(rf"(?<!echo )mark-{self._marks}$")
         with self._arrived:
-            arrived = self._arrived.wait_for(lambda: self._ended or mark in self.lines[start:], timeout_s)
-            if not arrived or mark not in self.lines[start:]:
+            start = len(self.lines)
+        self.send(f"{text}\necho mark-{self._marks}")
+
+        def end():
+            return next((i for i, line in enumerate(self.lines[start:], start) if mark.search(line)), None)
+
+        with self._arrived:
+            self._arrived.wait_for(lambda: self._ended or end() is not None, timeout_s)
+            if end() is None:
                 raise IocError(f'no answer to "{text}" in {timeout_s:.0f} s:\n' + "\n".join(self.lines[-20:]))
-            end = self.lines.index(mark, start)
-            return [line for line in self.lines[start:end] if not line.startswith("echo mark-")]
+            return [line for line in self.lines[start : end()] if not line.startswith("echo mark-")]
 
     def wait_for_line(self, text, timeout_s=5.0):
         """Whether a line that contains `text` has been printed, or is within the time."""
         with self._arrived:
-            return self._arrived.wait_for(lambda: any(text in line for line in self.lines), timeout_s)
+
+            def printed():
+                return any(text in line for line in self.lines)
+
+            self._arrived.wait_for(lambda: self._ended or printed(), timeout_s)
+            return printed()
+
+    def wait_for_match(self, pattern, timeout_s):
+        """The first printed line that matches, as soon as there is one within the time; else None."""
+
+        def look():
+            return next(filter(None, (re.search(pattern, line) for line in self.lines)), None)
+
+        with self._arrived:
+            self._arrived.wait_for(lambda: self._ended or look(), timeout_s)
+            return look()
 
     def number(self, text, pattern):
         """The number that `pattern` captures in the answer to a command."""
@@ -138,6 +153,51 @@ class Ioc:
     def mutexes(self):
         """EPICS mutexes that exist in the IOC."""
         return self.number("epicsMutexShowAll 1 0", r"mutexList\) (\d+)")
+
+    def clients(self):
+        """CA clients, as casr counts them."""
+        answer = "\n".join(self.command("casr 0"))
+        found = re.search(r"(\d+) clients? connected", answer)
+        return int(found.group(1)) if found else 0
+
+    def wait_for_clients(self, count, timeout_s=10.0):
+        """Waits until casr shows this many clients."""
+        end = time.monotonic() + timeout_s
+        while self.clients() != count:
+            if time.monotonic() > end:
+                raise IocError(f"casr shows {self.clients()} clients, not {count}, after {timeout_s:.0f} s")
+            time.sleep(0.02)
+
+    def exit(self):
+        """Has it exit; the exit status."""
+        self._process.stdin.write("exit\n")
+        self._process.stdin.close()
+        return self._process.wait(EXIT_TIMEOUT_S)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._process.poll() is None:
+            self._process.kill()
+            self._process.wait(EXIT_TIMEOUT_S)
+
+
+class Ioc(Console):
+    """A running IOC. `settings` go to its startup script through the environment. Unless told not to, waits until the
+    script has run."""
+
+    def __init__(self, program="demo-ioc", script="st.cmd", settings=None, wrapper=(), waits=True):
+        self.port = free_port()
+        self.environment = private_environment(self.port, free_port())
+        self.environment.update({k: str(v) for k, v in (settings or {}).items()})
+        super().__init__([*wrapper, str(BUILD / program), script], cwd=IOC_DIR, env=self.environment)
+        if waits:
+            self.command("", START_TIMEOUT_S)
+
+    @property
+    def pid(self):
+        return self._process.pid
 
     def threads(self):
         """The IOC's threads: name by system id."""
@@ -162,36 +222,8 @@ class Ioc:
                 found[int(remote.split(":")[1], 16)] = int(queues.split(":")[0], 16)
         return found
 
-    def clients(self):
-        """CA clients, as casr counts them."""
-        answer = "\n".join(self.command("casr 0"))
-        found = re.search(r"(\d+) clients? connected", answer)
-        return int(found.group(1)) if found else 0
-
-    def wait_for_clients(self, count, timeout_s=10.0):
-        """Waits until casr shows this many clients."""
-        end = time.monotonic() + timeout_s
-        while self.clients() != count:
-            if time.monotonic() > end:
-                raise IocError(f"casr shows {self.clients()} clients, not {count}, after {timeout_s:.0f} s")
-            time.sleep(0.02)
-
     def started_wrongly(self, text):
         """Whether it ended by itself, with status 1, having printed `text`."""
         with self._arrived:
             self._arrived.wait_for(lambda: self._ended, START_TIMEOUT_S)
         return self._process.wait(EXIT_TIMEOUT_S) == 1 and self.wait_for_line(text, 0.0)
-
-    def exit(self):
-        """Has it exit; the exit status."""
-        self._process.stdin.write("exit\n")
-        self._process.stdin.close()
-        return self._process.wait(EXIT_TIMEOUT_S)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.wait(EXIT_TIMEOUT_S)
