@@ -1,0 +1,183 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The demonstration on RTEMS: IOC images booted in QEMU, whose CA server runs on a pool of thread sets or on threads of
+its own, and real CA clients on this machine that try to exhaust them.
+
+Prints what was seen next to what is wanted, and exits with 1 when a figure is wrong.
+"""
+
+import argparse
+import re
+import sys
+import time
+
+from caclients import Circuit, LibcaClient, probe
+from demo import PV, SEQUENTIAL_SETS, WAIT_MS, Table, cas_pool, full_house_step, normal_ioc_step, run_sequence
+from iocimage import Image
+from iocprocess import IocError
+
+SETS = 40
+# Stacks for a CA client's two threads: they were seen to use 2 to 24 KB.
+SMALL_STACKS = {"CLIENT_STACK": 131072, "EVENT_STACK": 65536}
+# What an image needs beyond a client's stacks, for one that is connected, has read and monitors: 42,659 B were seen.
+BESIDE_STACKS = 65536
+# The emulated machine shares this one's processors with its clients.
+SLOW_MS = 2000.0
+# The stock accept loop pauses for 15 s when accept fails.
+NOT_SERVED_S = 5.0
+PAUSE_S = 60.0
+TEST_TIMEOUT_S = 600.0
+
+
+def drift(ioc, total):
+    """Bytes of free heap that each of `total` sequential connections costs for good, and how many were served."""
+    warm_up = [Circuit(ioc.port, PV) for _ in range(SEQUENTIAL_SETS)]
+    for client in warm_up:
+        client.close()
+    run_sequence(ioc, 20, 0, total)
+    before, _ = ioc.settled_memory()
+    served = run_sequence(ioc, total, 0, total)
+    after, _ = ioc.settled_memory()
+    return (before - after) / total, served
+
+
+def house(ioc, clients):
+    """Bytes of free heap that each of so many clients takes while it is connected, and the largest free block then."""
+    before, _ = ioc.settled_memory()
+    held = [Circuit(ioc.port, PV) for _ in range(clients)]
+    during, largest = ioc.settled_memory()
+    for client in held:
+        client.close()
+    ioc.wait_for_clients(0, 60.0)
+    return (before - during) / clients, largest
+
+
+def fill(ioc):
+    """Connects clients until one is not served. How many were, and how long it then takes, although all of them leave,
+    until a client is served again, in ms."""
+    held = []
+    while True:
+        start = time.monotonic()
+        try:
+            held.append(Circuit(ioc.port, PV, timeout_s=NOT_SERVED_S))
+        except OSError:
+            break
+    for client in held:
+        client.close()
+    Circuit(ioc.port, PV, timeout_s=PAUSE_S).close()
+    return len(held), (time.monotonic() - start) * 1e3
+
+
+def memory_rows(table, ioc, connections, wanted_drift):
+    free, largest = ioc.settled_memory()
+    print(f"  heap after iocInit: {free} bytes free, the largest block {largest}", flush=True)
+    each, largest = house(ioc, SETS)
+    print(f"  {SETS} clients connected: {each:.0f} bytes each; the largest free block is then {largest}", flush=True)
+    lost, served = drift(ioc, connections)
+    table.equal("sequential connections served", served, connections)
+    if wanted_drift is None:
+        print(f"  heap lost per connection: {lost:.2f} bytes", flush=True)
+    else:
+        table.equal("heap lost per connection, in bytes", lost, wanted_drift)
+    return each
+
+
+def stock_step(table, connections):
+    table.heading("A stock IOC: each CA client gets threads of its own")
+    with Image("plain-ioc", "plain.cmd") as ioc:
+        memory_rows(table, ioc, connections, None)
+        held, pause_ms = fill(ioc)
+        print(f"  {held} clients are served at once: then it can open no more files", flush=True)
+        print(f"  ... and the accept loop pauses: the next that it serves has waited {pause_ms:.0f} ms", flush=True)
+        table.equal("exit status", ioc.exit(), 0)
+
+
+def pool_step(table, connections):
+    table.heading(f"An IOC with crewCasPool {SETS} 0 {WAIT_MS}: {SETS} thread sets for CA clients, {WAIT_MS} ms wait")
+    with Image(settings={"SETS": SETS, "PERHOST": 0, "WAITMS": WAIT_MS, "SEAL": "#"}) as ioc:
+        table.equal("the CA server's calls come through Crew (self-test)", ioc.wait_for_line("self-test: passed"), True)
+        served = run_sequence(ioc, connections, 0, connections)
+        pool = cas_pool(ioc)
+        table.equal("connections served", served, connections)
+        table.at_most("thread sets that this took (two threads each)", pool["created"], SEQUENTIAL_SETS)
+        table.equal("threads made by the CAS pool since the start", pool["threads"], 2 * pool["created"])
+        table.equal("clients that got threads of their own", pool["on threads"], 0)
+        memory_rows(table, ioc, connections, 0.0)
+        crowd(table, ioc)
+        full_house_step(table, ioc, SLOW_MS)
+        normal_ioc_step(table, ioc, "10.0.2.2")
+        shown = ioc.command("crewShow 1")
+        table.equal("exit status", ioc.exit(), 0)
+    return shown
+
+
+def crowd(table, ioc):
+    clients = LibcaClient(ioc.environment, PV, "hold", 10)
+    clients.wait_for_line("holding 10")
+    table.equal("10 clients on base's own client library: busy sets", cas_pool(ioc)["busy"], 10)
+    clients.finish()
+    ioc.wait_for_clients(0, 60.0)
+
+
+def sealed_step(table, connections, refusals):
+    stacks = sum(SMALL_STACKS.values())
+    table.heading(f"The same with stacks of {stacks >> 10} KiB a client, sealed: all sets are made at boot")
+    settings = {"SETS": SETS, "PERHOST": 0, "WAITMS": 20, **SMALL_STACKS}
+    with Image(settings=settings) as ioc:
+        table.equal("sets made before the first client", cas_pool(ioc)["idle"], SETS)
+        threads = ioc.threads()
+        each = memory_rows(table, ioc, connections, 0.0)
+        table.at_most("bytes that a client takes when its set is there", each, BESIDE_STACKS, " B")
+        held = [Circuit(ioc.port, PV) for _ in range(SETS)]
+        mutexes = ioc.mutexes()
+        before, _ = ioc.settled_memory()
+        refused = sum(not probe(ioc.port)[0] for _ in range(refusals))
+        after, _ = ioc.settled_memory()
+        table.equal(f"refused, of {refusals} more", refused, refusals)
+        table.equal("EPICS mutexes left behind (one per refusal in the stock server)", ioc.mutexes() - mutexes, 0)
+        table.equal("heap lost by the refusals, in bytes", before - after, 0)
+        table.equal("the IOC's threads are those that it had after crewSeal", ioc.threads() == threads, True)
+        table.equal("exit status, with all clients connected", ioc.exit(), 0)
+        for client in held:
+            client.close()
+
+
+def test_image_step(table, program):
+    """A test program that is an image of its own: its lines, and its sum as a row of the table."""
+    with Image(program, None) as image:
+        found = image.wait_for_match(r"^(\d+) passed, (\d+) failed$", TEST_TIMEOUT_S)
+        if not found:
+            raise IocError(f"{program} printed no sum:\n" + "\n".join(image.output()[-40:]))
+        for line in image.output():
+            if line.startswith(("ok ", "FAILED ")):
+                print("  | " + line)
+        table.equal(f"{program}: passed, failed", f"{found.group(1)}, {found.group(2)}", f"{found.group(1)}, 0")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--short", action="store_true", help="100 connections and 20 refusals instead of 600 and 200")
+    arguments = parser.parse_args()
+    connections, refusals = (100, 20) if arguments.short else (600, 200)
+
+    start = time.monotonic()
+    table = Table()
+    print(__doc__.strip(), flush=True)
+    table.heading("Test programs, each an image of its own")
+    test_image_step(table, "conformance")
+    test_image_step(table, "castest")
+    stock_step(table, connections)
+    shown = pool_step(table, connections)
+    sealed_step(table, connections, refusals)
+    print("\nThe second IOC's own report at its end (crewShow 1):")
+    print("\n".join("  | " + line for line in shown))
+    verdict = "all figures are right" if table.wrong == 0 else f"{table.wrong} figures are WRONG"
+    print(f"\n{verdict} ({time.monotonic() - start:.0f} s)\n{table.right} passed, {table.wrong} failed")
+    return 0 if table.wrong == 0 else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except IocError as error:
+        sys.exit(f"demo_rtems: {error}")
