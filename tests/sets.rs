@@ -714,3 +714,16 @@ fn who_comes_behind_a_waiter_is_told_a_cause_that_is_true() {
     assert_eq!(refusal(pool.acquire(10)), Refusal::Sealed);
     assert_eq!(job.join(0).unwrap().value, RefusalKind::Sealed as i32);
 }
+
+#[test]
+fn a_growth_that_fails_late_has_lent_nothing() {
+    let sim = Sim::with(|script| {
+        script.linger = 600; // longer than a failed growth waits for its threads
+        script.kill_at_next_spawn = Some("test.0-a".to_owned());
+    });
+    let pool = open::<2>(boot(sim, Budget::Default), 1);
+    let refused = refusal(pool.acquire(0));
+    assert_eq!(refused, Refusal::SpawnFailed { os_error: 0, role: 0 });
+    let usage = pool.usage().unwrap();
+    assert_eq!((usage.created, usage.leases), (1, 0), "its threads are still there, no lease is");
+}

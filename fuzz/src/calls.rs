@@ -17,8 +17,10 @@ const CALLS: u32 = 4_000;
 /// Plays the tape to its end.
 pub fn play() {
     with(|w| {
-        if w.tape.byte() < 250 {
-            boot(w, true);
+        // Most inputs are a process with pools.
+        if w.tape.byte() < 240 {
+            during(w, || boot(w, true));
+            (0..1 + w.tape.below(2)).for_each(|_| during(w, || open(w)));
         }
         while !w.tape.is_over() && w.done.get().calls < CALLS {
             one();
@@ -29,12 +31,17 @@ pub fn play() {
 /// One call by one thread.
 pub fn one() {
     with(|w| {
-        w.count(|done| done.calls += 1);
-        w.depth.set(w.depth.get() + 1);
-        call(w);
-        w.depth.set(w.depth.get() - 1);
+        during(w, || call(w));
         laws::check_now(w);
     });
+}
+
+/// Whoever looks meanwhile sees that a call is under way.
+pub fn during(w: &World, call: impl FnOnce()) {
+    w.count(|done| done.calls += 1);
+    w.depth.set(w.depth.get() + 1);
+    call();
+    w.depth.set(w.depth.get() - 1);
 }
 
 fn call(w: &World) {
@@ -120,8 +127,8 @@ fn boot(w: &World, first: bool) {
     let port = w.port.borrow_mut().get_or_insert_with(|| port::make(w)).clone();
     let flaw = if first { 0 } else { w.tape.below(7) };
     let text = match w.tape.below(4) {
-        0 => Some(Text::hostile(&w.tape, CREW_TEXT_BYTES as usize, true)),
-        1 => Some(Text::good(w.tape.pick(&["16", " 12 ", "1", "4294967295", "0", "lots"]))),
+        2 => Some(Text::hostile(&w.tape, CREW_TEXT_BYTES as usize, true)),
+        3 => Some(Text::good(w.tape.pick(&["16", " 12 ", "1", "4294967295", "0", "lots"]))),
         _ => None,
     };
     // SAFETY: plain data, and the copy is only looked at.
@@ -144,7 +151,7 @@ fn boot(w: &World, first: bool) {
     let other = Block::prefix(other, size_of::<crew_port>());
     let options = crew_boot_options {
         size: size_of::<crew_boot_options>() as u32,
-        budget_mib: w.tape.pick(&[0, 1, 8, 9, 64, 160, 4096, u32::MAX]),
+        budget_mib: w.tape.pick(&[0, 0, 0, 1, 8, 64, 160, 4096, u32::MAX]),
         budget_text: text.as_ref().map_or(core::ptr::null(), Text::ptr),
         port: match flaw {
             0 => Rc::as_ptr(&port),
@@ -196,7 +203,7 @@ fn open(w: &World) {
     let mut name = Text::good(w.tape.pick(&["p", "pool", "fifteen-letters"]));
     let mut names: Vec<Text> =
         (0..8).map(|i| Text::good(["a", "role-of-15-char"][i % 2])).collect();
-    let mut count = w.tape.pick(&[1usize, 2, 0, 3, 8]);
+    let mut count = w.tape.pick(&[1usize, 2, 2, 0, 3, 3, 8]);
     let mut good = true;
     if flaw == 1 {
         name = Text::hostile(&w.tape, CREW_NAME_BYTES as usize, false);
@@ -207,7 +214,8 @@ fn open(w: &World) {
         names[0] = Text::hostile(&w.tape, CREW_NAME_BYTES as usize, false);
         good = names[0].is_good;
     }
-    let stack = || w.tape.pick(&[65536, CREW_STACK_MIN, 1 << 20, CREW_STACK_MAX]);
+    let stack =
+        || w.tape.pick(&[65536, 65536, 65536, CREW_STACK_MIN, 1 << 20, 1 << 20, CREW_STACK_MAX]);
     let mut roles: Vec<crew_role> = names[..count]
         .iter()
         .map(|name| crew_role { name: name.ptr(), stack_bytes: stack(), priority: 10 })

@@ -205,39 +205,44 @@ pub fn check_accepted(w: &World, bits: u64, token: &Rc<Token>) {
     }
 }
 
-/// The end: everybody stops, everything is closed and taken back, and nothing is left.
+/// The end: nothing is left.
 pub fn check_end() {
     with(|w| {
         if !w.booted.get() {
             return;
         }
-        w.faults.heal();
-        w.threads.borrow_mut().values_mut().for_each(|thread| {
-            thread.suspended = false;
-            thread.lingers = 0;
-        });
-        finish_jobs(w);
-        release_bare(w);
-        let pools: Vec<u64> = w.pools.borrow().keys().copied().collect();
-        for bits in pools {
-            let closed = w.pools.borrow()[&bits].closed;
-            let status = crew_pool_close(crew_pool { bits }, 60_000);
-            assert_eq!(status, if closed { CREW_STALE } else { CREW_OK }, "a pool closes");
-        }
-        // What a failed open could not close in time the next one does, whatever comes of itself.
-        while port::step_any(w) {}
-        calls::open_nothing();
-        calls::reap();
-        let charges: Vec<u64> = std::mem::take(&mut *w.charges.borrow_mut()).into_keys().collect();
-        for bits in charges {
-            assert_eq!(crew_uncharge(crew_charge_handle { bits }), CREW_OK);
-        }
+        calls::during(w, || give_everything_back(w));
         let account = account();
         assert_eq!((account.held_bytes, account.fixed_bytes, account.charges), (0, 0, 0));
         assert_eq!(w.threads.borrow().len(), 0, "every thread was joined");
         check_jobs(w);
         audit(w);
     });
+}
+
+/// Everybody stops, everything is closed and taken back.
+fn give_everything_back(w: &World) {
+    w.faults.heal();
+    w.threads.borrow_mut().values_mut().for_each(|thread| {
+        thread.suspended = false;
+        thread.lingers = 0;
+    });
+    finish_jobs(w);
+    release_bare(w);
+    let pools: Vec<u64> = w.pools.borrow().keys().copied().collect();
+    for bits in pools {
+        let closed = w.pools.borrow()[&bits].closed;
+        let status = crew_pool_close(crew_pool { bits }, 60_000);
+        assert_eq!(status, if closed { CREW_STALE } else { CREW_OK }, "a pool closes");
+    }
+    // What a failed open could not close in time the next one does, whatever comes of itself.
+    while port::step_any(w) {}
+    calls::open_nothing();
+    calls::reap();
+    let charges: Vec<u64> = std::mem::take(&mut *w.charges.borrow_mut()).into_keys().collect();
+    for bits in charges {
+        assert_eq!(crew_uncharge(crew_charge_handle { bits }), CREW_OK);
+    }
 }
 
 /// Every job that runs returns.

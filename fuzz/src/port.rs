@@ -15,7 +15,7 @@ const DEPTH: u32 = 4;
 /// A port, with the tape's choice of what a port may choose.
 pub fn make(w: &World) -> Rc<crew_port> {
     let has_optional = w.tape.below(4) != 3;
-    w.overhead.set(w.tape.pick(&[0, 1234, 1 << 20, usize::MAX / 4, usize::MAX]));
+    w.overhead.set(w.tape.pick(&[0, 0, 1234, 1234, 1234, 1 << 20, usize::MAX / 4, usize::MAX]));
     // The last ones: seconds before moments of 1,024 ms wrap at 32 bits.
     w.clock_ms.set(w.tape.pick(&[0, 1000, u32::MAX as u64 - 20, (1 << 42) - 3000]));
     Rc::new(crew_port {

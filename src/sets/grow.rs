@@ -214,6 +214,8 @@ impl Crew {
             pool.created_high.fetch_max(pool.created.load(Relaxed), Relaxed);
             return Ok(());
         }
+        // A generation that was made for the grower is nobody's.
+        self.sets[s].lease.fetch_and(!1, Relaxed);
         let dead = pool.workers(s).find(|&w| {
             matches!(self.workers[w].state(), worker_state::EXITED | worker_state::REAPING)
         });

@@ -156,8 +156,6 @@ impl Crew {
         }
         let p = set.pool.load(Relaxed) as usize;
         let pool = &self.pools[p];
-        let lease = set.lease.load(Relaxed);
-        set.lease.store(lease.wrapping_sub(lease & 1), Relaxed); // a growth that failed late
         self.forget_peer(pool, s);
         let extra = pool.extra_bytes.load(Relaxed);
         self.account.release(extra);
