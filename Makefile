@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # make ioc    sets up what is missing, builds, and runs the demonstration IOC with real CA clients
 # make test   passes every check, as CI does
-.PHONY: help ioc ioc-shell test model soak fuzz miri faults plan zynq rtems vxworks size bench lib header fmt clean
+.PHONY: help ioc ioc-shell test model soak fuzz miri tsan faults plan zynq rtems vxworks size bench lib header fmt clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
@@ -17,6 +17,7 @@ help:
 	@echo 'make soak       real threads and hostile clients, an hour each (SOAK_SECONDS=3600)'
 	@echo 'make fuzz       hostile callers of the C interface for FUZZ_SECONDS (600), from a corpus and by coverage'
 	@echo 'make miri       undefined behaviour looked for by Miri, where there is a nightly compiler'
+	@echo 'make tsan       the Rust tests under the thread sanitizer, where there is a nightly compiler'
 	@echo 'make lib        build/libcrew.a and include/crew.h, for C programs'
 	@echo 'make header     include/crew.h again, after a change in src/ffi'
 
@@ -61,6 +62,9 @@ fuzz:
 
 miri:
 	ci/miri.sh
+
+tsan:
+	ci/tsan.sh
 
 # --- the C library -------------------------------------------------------------------------------
 
