@@ -115,6 +115,20 @@ fn a_death_under_a_lease_serves_the_waiter() {
 }
 
 #[test]
+fn a_revocation_does_not_end_the_next_lease() {
+    play("a_revocation_does_not_end_the_next_lease", |stage, pool| {
+        let lease = stage.acquire(pool, 0).unwrap();
+        stage.die(0);
+        let reaper = spawn(move || stage.crew.reap());
+        let _ = stage.crew.release(lease);
+        if let Ok(next) = stage.acquire(pool, 0) {
+            assert_eq!(stage.crew.release(next), Ok(()), "its set has not died");
+        }
+        join([reaper]);
+    });
+}
+
+#[test]
 fn death_against_close() {
     play("death_against_close", |stage, pool| {
         let death = spawn(move || stage.die(0));

@@ -10,7 +10,10 @@ use crate::limits::MAX_POOLS;
 use crate::port::{Event, Member, MemoryAnswer, Port, Severity, Target, ThreadSpec};
 use crate::sets::slot::pool_state;
 use crate::sets::{AcquireError, CloseError, JobError, JobResult, Next, Outcome, RunError, Work};
-use crate::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
+use crate::sync::atomic::{
+    AtomicU32, AtomicUsize,
+    Ordering::{Acquire, Release, SeqCst},
+};
 use crate::table::Handle;
 use crate::{PoolOptions, Role};
 use core::ffi::c_void;
@@ -51,6 +54,7 @@ pub struct ModelPort {
     /// Who waits for an event, by its address. A std mutex, held between two steps of the explorer.
     waiting: Mutex<Vec<(usize, thread::Thread)>>,
     made: Mutex<Vec<Made>>,
+    threads: AtomicUsize,
     running: Mutex<Vec<Part>>,
     calls: Mutex<u32>,
     said: Mutex<Vec<String>>,
@@ -146,9 +150,10 @@ impl ModelPort {
         *self.calls.lock().unwrap()
     }
 
-    /// Threads made so far.
+    /// Threads made so far. What came before the making of a thread is known to whoever sees it here,
+    /// as it is to the thread itself.
     pub fn threads(&self) -> usize {
-        self.made.lock().unwrap().len()
+        self.threads.load(Acquire)
     }
 }
 
@@ -172,6 +177,7 @@ impl Port for ModelPort {
             made.push(Made { member: spec.member, ended, reaped: false });
             made.len() - 1
         };
+        self.threads.store(n + 1, Release);
         if self.script.threads {
             let port = Shared(self);
             let running = spawn(move || port.get().work(n, u32::MAX));
@@ -297,6 +303,7 @@ impl Stage {
             clock_ms: AtomicUsize::new(0),
             waiting: Mutex::default(),
             made: Mutex::default(),
+            threads: AtomicUsize::new(0),
             running: Mutex::default(),
             calls: Mutex::default(),
             said: Mutex::default(),

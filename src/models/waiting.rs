@@ -73,6 +73,22 @@ fn two_waiters_share_one_set() {
 }
 
 #[test]
+fn a_waiter_that_gets_two_sets_gives_one_back() {
+    explore("a_waiter_that_gets_two_sets_gives_one_back", || {
+        Stage::play(Script::default(), Budget::Default, |stage| {
+            let pool = stage.open(1, 2, |_| {});
+            let leases = [0, 1].map(|_| stage.acquire(pool, 0).unwrap());
+            // One comes back before the waiter is armed, and is found; one after, and is handed over.
+            let owners =
+                leases.map(|lease| spawn(move || assert_eq!(stage.crew.release(lease), Ok(()))));
+            assert!(borrow(stage, pool, LONG));
+            join(owners);
+            assert_eq!(stage.idle(pool), 2);
+        });
+    });
+}
+
+#[test]
 fn bytes_that_come_free_reach_the_waiter() {
     explore("bytes_that_come_free_reach_the_waiter", || {
         // Bare sets of 5 MiB in 8: bytes, and no threads. What one pool lends the other lacks.
