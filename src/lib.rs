@@ -38,6 +38,7 @@ pub mod account;
 pub mod audit;
 #[cfg(not(any(loom, shuttle)))]
 pub mod ffi;
+pub mod fleet;
 pub mod limits;
 #[cfg(all(feature = "std", not(any(loom, shuttle))))]
 pub mod plan;

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! Acquire: look, let a policy choose, and carry out what it chose.
+
+use super::id::{Id, Key, Lease};
+use super::members::{Budget, Members};
+use super::permit::Permit;
+use super::{Error, Node};
+
+/// The bounds of one acquire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Limits {
+    /// Resources under the key that may live or be created, in the whole fleet.
+    pub max_live: u32,
+    /// How often a race that was lost is tried again from a fresh look, the first time included.
+    pub attempts: u32,
+}
+
+/// What a policy chose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Choice {
+    /// This candidate.
+    Reuse(Id),
+    /// A new resource.
+    Create,
+    /// Nothing now; something may come.
+    Wait,
+    /// Nothing, for a reason of the policy's own.
+    Reject(u32),
+}
+
+/// What an acquire got. Nothing in it is advice: a reuse holds its reservation, a creation its claim.
+#[derive(Debug)]
+#[must_use = "a lease that is not brought to its owner keeps a unit until the owner ages it"]
+pub enum Plan<'n, 'a> {
+    /// A resource of this life's own.
+    LocalReuse(Lease),
+    /// Another one's.
+    RemoteReuse(Lease),
+    /// Create one, register it, and drop the permit.
+    Create(Permit<'n, 'a>),
+    /// Wait until the key's count is no longer this; see [`super::Table::wait`].
+    Wait(u32),
+    /// The policy said no, for this reason of its own.
+    Reject(u32),
+}
+
+/// What a policy looks at.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'n, 'a> {
+    node: &'n Node<'a>,
+    /// The key.
+    pub key: Key,
+    /// What the caller of acquire allows.
+    pub limits: Limits,
+}
+
+impl<'n, 'a> View<'n, 'a> {
+    /// The candidates, in table order.
+    pub fn candidates(&self) -> Members<'n, 'a> {
+        self.node.members(self.key)
+    }
+
+    /// What is live and being created.
+    ///
+    /// # Errors
+    /// As [`Node::budget`].
+    pub fn budget(&self) -> Result<Budget, Error> {
+        self.node.budget(self.key)
+    }
+
+    /// Create if the budget allows it, else wait.
+    fn create_or_wait(&self) -> Choice {
+        match self.budget() {
+            Ok(Budget { live, creating }) if live + creating < self.limits.max_live => {
+                Choice::Create
+            }
+            _ => Choice::Wait,
+        }
+    }
+}
+
+/// Chooses among the candidates. Any function of a view is one.
+pub trait Policy {
+    /// The choice.
+    fn choose(&mut self, view: &View<'_, '_>) -> Choice;
+}
+
+impl<F: FnMut(&View<'_, '_>) -> Choice> Policy for F {
+    fn choose(&mut self, view: &View<'_, '_>) -> Choice {
+        self(view)
+    }
+}
+
+/// A local resource with room, else a remote one, else create within the budget, else wait.
+pub fn local_first(view: &View<'_, '_>) -> Choice {
+    let mut remote = None;
+    for candidate in view.candidates().filter(|candidate| candidate.free > 0) {
+        if candidate.local {
+            return Choice::Reuse(candidate.id);
+        }
+        remote = remote.or(Some(candidate.id));
+    }
+    remote.map_or_else(|| view.create_or_wait(), Choice::Reuse)
+}
+
+/// A local resource with room, else create within the budget, else wait.
+pub fn local_only(view: &View<'_, '_>) -> Choice {
+    let local = view.candidates().find(|candidate| candidate.local && candidate.free > 0);
+    local.map_or_else(|| view.create_or_wait(), |candidate| Choice::Reuse(candidate.id))
+}
+
+impl<'a> Node<'a> {
+    /// Looks, asks the policy, and carries out what it chose. A race that was lost is tried again from a
+    /// fresh look, as often as the limits say; after that, wait.
+    ///
+    /// # Errors
+    /// [`Error::KeyTableFull`] and what says that this node or table cannot go on. Not what a race
+    /// leads to.
+    pub fn acquire(
+        &self,
+        key: Key,
+        limits: Limits,
+        mut policy: impl Policy,
+    ) -> Result<Plan<'_, 'a>, Error> {
+        self.live()?;
+        // Before the look: a change after it ends the wait.
+        let mut version = self.version(key);
+        for _ in 0..limits.attempts.max(1) {
+            let lost = match policy.choose(&View { node: self, key, limits }) {
+                Choice::Wait => break,
+                Choice::Reject(reason) => return Ok(Plan::Reject(reason)),
+                Choice::Reuse(id) => match self.reserve(id) {
+                    Ok(lease) if id.node() == self.life().node => {
+                        return Ok(Plan::LocalReuse(lease));
+                    }
+                    Ok(lease) => return Ok(Plan::RemoteReuse(lease)),
+                    Err(error) => error,
+                },
+                Choice::Create => match self.claim_create(key, limits.max_live) {
+                    Ok(permit) => return Ok(Plan::Create(permit)),
+                    Err(error) => error,
+                },
+            };
+            match lost {
+                Error::Busy | Error::Draining | Error::Stale | Error::BudgetSpent(_) => {}
+                error => return Err(error),
+            }
+            version = self.version(key);
+        }
+        Ok(Plan::Wait(version))
+    }
+}

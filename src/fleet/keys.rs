@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//! The key table, each key's count of changes, and waiting for a change.
+//!
+//! A key is installed part by part, each by one compare-and-swap from zero, by whoever needs an entry for
+//! it; who finds another part goes on to the next entry. So the parts in an entry are always the beginning
+//! of the key of whoever wrote the last of them: no mixed key arises, one that its writer left unfinished
+//! is finished by the next one it fits, and no key has two entries, because nobody passes an entry that
+//! fits so far. Looking a key up installs nothing.
+
+use super::geometry::{CHANGES, KEY_VERSION, KEY_WATCHED, Slot, WATCHED};
+use super::id::Key;
+use super::words::{AtomicU32, SeqCst};
+use super::{Error, Node, Table, port};
+
+/// How a wait ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Wait {
+    /// The count has moved: this is it now.
+    Changed(u32),
+    /// The time is over.
+    TimedOut,
+}
+
+/// The longest wait, in milliseconds: 24 days.
+const WAIT_MAX_MS: u32 = i32::MAX as u32;
+
+impl<'a> Table<'a> {
+    fn chain(&self, key: Key) -> impl Iterator<Item = usize> + use<> {
+        let keys = self.geometry().keys as usize;
+        let start = (key.0 ^ key.0 >> 64) as usize & (keys - 1);
+        (start..keys).chain(0..start)
+    }
+
+    /// The key's entry.
+    pub(super) fn find(&self, key: Key) -> Option<usize> {
+        let parts = key.parts();
+        for entry in self.chain(key) {
+            let part = |i| self.region.key(entry, i).load(SeqCst);
+            if part(0) == 0 {
+                return None;
+            }
+            if (0..parts.len()).all(|i| part(i) == parts[i]) {
+                return Some(entry);
+            }
+        }
+        None
+    }
+
+    /// The key's entry; takes one if it has none.
+    pub(super) fn install(&self, key: Key) -> Result<usize, Error> {
+        let parts = key.parts();
+        let is_ours = |entry: usize| {
+            parts.iter().enumerate().all(|(i, part)| match self.region.key(entry, i).load(SeqCst) {
+                0 => match self.region.key(entry, i).compare_exchange(0, *part, SeqCst, SeqCst) {
+                    Ok(_) => true,
+                    Err(found) => found == *part,
+                },
+                found => found == *part,
+            })
+        };
+        self.chain(key).find(|entry| is_ours(*entry)).ok_or(Error::KeyTableFull)
+    }
+
+    /// How often something under the key has changed that can make a "no" a "yes": a resource came, went
+    /// or drains, a unit came back, a creation ended. It wraps. Zero for a key that was never used.
+    pub fn version(&self, key: Key) -> u32 {
+        self.find(key).map_or(0, |key| self.region.key(key, KEY_VERSION).load(SeqCst))
+    }
+
+    /// Waits until the key's count is no longer `since`, at most `timeout_ms`. Any number of changes wake
+    /// once; one that landed before the wait, or just as its time was over, counts.
+    ///
+    /// # Errors
+    /// [`Error::TooManyWaiters`].
+    pub fn wait(&self, key: Key, since: u32, timeout_ms: u32) -> Result<Wait, Error> {
+        let changes = self.region.header(CHANGES);
+        self.wait_until(timeout_ms, || {
+            // Before the key is looked up: if it comes meanwhile, the wait ends at once.
+            let any = changes.load(SeqCst);
+            match self.find(key) {
+                Some(key) => {
+                    let (version, watched) =
+                        (self.region.key(key, KEY_VERSION), self.region.key(key, KEY_WATCHED));
+                    let now = version.load(SeqCst);
+                    if now == since { Err((version, watched, now)) } else { Ok(now) }
+                }
+                None if since != 0 => Ok(0),
+                None => {
+                    let watched = self.region.header(WATCHED);
+                    watched.store(1, SeqCst);
+                    // A key that came before the mark was set woke nobody.
+                    match self.find(key) {
+                        Some(key) => {
+                            let (version, watched) = (
+                                self.region.key(key, KEY_VERSION),
+                                self.region.key(key, KEY_WATCHED),
+                            );
+                            Err((version, watched, 0))
+                        }
+                        None => Err((changes, watched, any)),
+                    }
+                }
+            }
+        })
+    }
+
+    /// Begins to watch the whole table; what [`Self::wait_any`] takes. Whatever changes after this call
+    /// ends that wait, so try what is to be tried in between.
+    pub fn watch(&self) -> u32 {
+        let changes = self.region.header(CHANGES).load(SeqCst);
+        self.region.header(WATCHED).store(1, SeqCst);
+        changes
+    }
+
+    /// Waits until anything has changed since [`Self::watch`] answered `since`, at most `timeout_ms`.
+    ///
+    /// # Errors
+    /// [`Error::TooManyWaiters`].
+    pub fn wait_any(&self, since: u32, timeout_ms: u32) -> Result<Wait, Error> {
+        let (changes, watched) = (self.region.header(CHANGES), self.region.header(WATCHED));
+        self.wait_until(timeout_ms, || {
+            let now = changes.load(SeqCst);
+            if now == since { Err((changes, watched, now)) } else { Ok(now) }
+        })
+    }
+
+    /// Looks until `look` has an answer, and sleeps on the word that it names otherwise.
+    fn wait_until(
+        &self,
+        timeout_ms: u32,
+        look: impl Fn() -> Result<u32, (&'a AtomicU32, &'a AtomicU32, u32)>,
+    ) -> Result<Wait, Error> {
+        let begun = self.port.clock_ms();
+        let timeout_ms = timeout_ms.min(WAIT_MAX_MS);
+        loop {
+            let (word, watched, value) = match look() {
+                Ok(now) => return Ok(Wait::Changed(now)),
+                Err(sleep_on) => sleep_on,
+            };
+            let left = timeout_ms.saturating_sub(self.port.clock_ms().wrapping_sub(begun));
+            if left == 0 {
+                return Ok(Wait::TimedOut);
+            }
+            if !port::wait(self.port, word, watched, value, left) {
+                return Err(Error::TooManyWaiters);
+            }
+        }
+    }
+}
+
+impl Node<'_> {
+    /// Something under the key has changed: moves its count, and wakes who waits. What comes from the
+    /// region may be no key.
+    pub(super) fn key_changed(&self, key: usize) {
+        if key < self.geometry().keys as usize {
+            let version = self.region.key(key, KEY_VERSION);
+            version.fetch_add(1, SeqCst);
+            port::moved(self.port, version, self.region.key(key, KEY_WATCHED));
+        }
+        let (changes, watched) = (self.region.header(CHANGES), self.region.header(WATCHED));
+        // Who watches the table looks after setting the mark; while nobody does, nothing is counted.
+        if watched.load(SeqCst) != 0 {
+            changes.fetch_add(1, SeqCst);
+            port::moved(self.port, changes, watched);
+        }
+    }
+
+    pub(super) fn slot_changed(&self, slot: Slot) {
+        self.key_changed(self.region.slot_key(slot).load(SeqCst) as usize);
+    }
+}
