@@ -5,6 +5,8 @@
 //! A job that ends its thread by `pthread_exit` or is cancelled is supported where the loop is C; here
 //! there are Rust frames below the job, and glibc aborts the process (P7).
 
+#[cfg(target_os = "linux")]
+pub mod fleet;
 pub mod rtems;
 pub mod vxworks;
 
