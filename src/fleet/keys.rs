@@ -125,6 +125,14 @@ impl<'a> Table<'a> {
         })
     }
 
+    /// Ends every [`Self::wait_any`], as a change would.
+    #[cfg(all(feature = "std", not(any(loom, shuttle))))]
+    pub(crate) fn nudge(&self) {
+        let changes = self.region.header(CHANGES);
+        changes.fetch_add(1, SeqCst);
+        self.port.wake(changes);
+    }
+
     /// Looks until `look` has an answer, and sleeps on the word that it names otherwise.
     fn wait_until(
         &self,

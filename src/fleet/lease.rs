@@ -5,6 +5,8 @@ use super::geometry::{
     CAPACITY, ENTRY_FENCE_HIGH, ENTRY_FENCE_LOW, ENTRY_GENERATION, ENTRY_TIME, EXECUTION_CELL,
     LAST_RESERVE, Slot,
 };
+#[cfg(test)]
+use super::id::Life;
 use super::id::{Execution, Id, Lease};
 use super::words::{Cell, Phase, Relaxed, SERIAL, SeqCst, Tenancy, Usage, update};
 use super::{Error, Node, PENDING, Table};
@@ -321,5 +323,13 @@ impl Node<'_> {
             aged += 1;
         }
         aged
+    }
+
+    /// For models: leaves what a life leaves that ends in the middle of a reservation.
+    #[cfg(test)]
+    pub(crate) fn leave_claimed(&self, id: Id, life: Life) {
+        let (slot, _) = self.slot_of(id).expect("an id");
+        assert!(Cell::claim(self.region.entry(slot, 0), life));
+        self.region.usage(slot).fetch_or(1, SeqCst);
     }
 }

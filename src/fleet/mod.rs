@@ -266,5 +266,6 @@ impl fmt::Debug for Table<'_> {
     }
 }
 
-#[cfg(test)]
+// They wait on the std port.
+#[cfg(all(test, not(any(loom, shuttle))))]
 mod tests;

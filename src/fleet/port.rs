@@ -4,9 +4,9 @@
 
 use super::words::{AtomicU32, SeqCst};
 use crate::port::{Event, Port};
+use crate::sync::atomic::AtomicUsize;
 use crate::table::Bitmap;
 use core::ptr;
-use core::sync::atomic::AtomicPtr;
 
 /// Whether a process holds a lane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,8 +49,8 @@ pub trait FleetPort: Sync {
 /// A place for one thread of an image to wait.
 #[derive(Debug)]
 pub struct Seat {
-    /// What its thread waits for; null: the seat is free.
-    word: AtomicPtr<AtomicU32>,
+    /// The address of the word that its thread waits for; 0: the seat is free.
+    word: AtomicUsize,
     event: Event,
 }
 
@@ -58,7 +58,7 @@ impl Seat {
     /// A free seat, for the static array that [`Image::new`] takes.
     #[allow(clippy::new_without_default)] // As for `Event`.
     pub const fn new() -> Self {
-        Self { word: AtomicPtr::new(ptr::null_mut()), event: Event::new() }
+        Self { word: AtomicUsize::new(0), event: Event::new() }
     }
 }
 
@@ -107,10 +107,8 @@ impl FleetPort for Image {
     }
 
     fn wait(&self, word: &AtomicU32, value: u32, timeout_ms: u32) -> bool {
-        let address = ptr::from_ref(word).cast_mut();
-        let sit = |seat: &&Seat| {
-            seat.word.compare_exchange(ptr::null_mut(), address, SeqCst, SeqCst).is_ok()
-        };
+        let address = ptr::from_ref(word).addr();
+        let sit = |seat: &&Seat| seat.word.compare_exchange(0, address, SeqCst, SeqCst).is_ok();
         let Some(seat) = self.seats.iter().find(sit) else {
             return false;
         };
@@ -119,13 +117,13 @@ impl FleetPort for Image {
         if word.load(SeqCst) == value {
             self.port.event_wait(&seat.event, timeout_ms);
         }
-        seat.word.store(ptr::null_mut(), SeqCst);
+        seat.word.store(0, SeqCst);
         true
     }
 
     fn wake(&self, word: &AtomicU32) {
         for seat in self.seats {
-            if ptr::eq(seat.word.load(SeqCst), word) {
+            if seat.word.load(SeqCst) == ptr::from_ref(word).addr() {
                 self.port.event_post(&seat.event);
             }
         }

@@ -4,7 +4,7 @@
 use super::Error;
 use super::id::Life;
 
-pub(super) use core::sync::atomic::{
+pub(super) use crate::sync::atomic::{
     AtomicU32,
     Ordering::{Relaxed, SeqCst},
 };

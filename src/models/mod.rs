@@ -14,6 +14,7 @@ mod bitmap;
 mod closing;
 mod deaths;
 mod explore;
+mod fleet;
 mod growth;
 mod jobs;
 mod leases;

@@ -6,8 +6,8 @@
 //! close of the same file in the process does. Waits are futexes on the table's words.
 
 use crate::fleet::{FleetPort, Geometry, Hold, OpenError, Table};
+use crate::sync::atomic::AtomicU32;
 use crate::table::Bitmap;
-use core::sync::atomic::AtomicU32;
 use std::ffi::CString;
 use std::fmt;
 use std::io;

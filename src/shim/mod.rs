@@ -7,6 +7,8 @@
 
 #[cfg(target_os = "linux")]
 pub mod fleet;
+#[cfg(target_os = "linux")]
+pub mod readiness;
 pub mod rtems;
 pub mod vxworks;
 

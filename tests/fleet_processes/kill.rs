@@ -65,7 +65,7 @@ pub fn die_in(table: &Table<'_>, operation: &str) {
         "accept" => node.accept(&lease).map(|_| ()),
         "complete" => node.complete(execution),
         "reconcile" => node.reconcile(mine, counted, 0).map(|_| ()),
-        "claim" => node.claim_create(KEY, 9).map(|permit| core::mem::forget(permit)),
+        "claim" => node.claim_create(KEY, 9).map(core::mem::forget),
         "finish" => node.finish(claim),
         "sweep" => node.sweep().map(|_| ()),
         "reset" => node.reset_all(),

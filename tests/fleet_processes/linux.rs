@@ -8,9 +8,12 @@ mod kill;
 
 use crew::fleet::{Counted, Error, Figures, FleetPort, Geometry, Hold, Key, OpenError, Wait};
 use crew::shim::fleet::{Shared, SharedError};
+use crew::shim::readiness::Readiness;
 use std::io::{BufRead, BufReader, Write};
+use std::os::fd::{AsFd, AsRawFd};
 use std::panic::catch_unwind;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::Arc;
 
 pub const KEY: Key = Key(0xfee1_600d);
 pub const LONG_MS: u32 = 60_000;
@@ -33,7 +36,7 @@ impl Place {
 
     /// Another process, which does what `role` says, and says "ready" first.
     pub fn start(&self, role: &str) -> Peer {
-        let mut child = Command::new(std::env::current_exe().expect("a path"))
+        let mut child = Command::new("/proc/self/exe")
             .env(child::ROLE, role)
             .env(child::NAME, &self.name)
             .stdin(Stdio::piped())
@@ -244,11 +247,50 @@ fn an_owner_reconciles_what_a_killed_user_reserved() {
     assert!(node.reserve(id).is_ok());
 }
 
+/// Whether the descriptor is readable within `timeout_ms`.
+fn readable(readiness: &Readiness, timeout_ms: i32) -> bool {
+    let fd = readiness.as_fd().as_raw_fd();
+    let mut poll = libc::pollfd { fd, events: libc::POLLIN, revents: 0 };
+    // SAFETY: one pollfd of ours.
+    let ready = unsafe { libc::poll(&raw mut poll, 1, timeout_ms) };
+    assert!(ready >= 0, "poll");
+    ready == 1
+}
+
+fn a_descriptor_is_readable_after_a_change_in_another_process() {
+    let place = Place::new("readiness");
+    let shared = Arc::new(Shared::open(&place.name, GEOMETRY, 0o600).unwrap());
+    let table = place.shared.table().unwrap();
+    let node = table.join(None).unwrap();
+    let mut owner = place.start("owner");
+    owner.expect("ready");
+    let id = node.members(KEY).next().expect("it has registered").id;
+    let readiness = Readiness::new(shared).unwrap();
+    for round in 0..100 {
+        let lease = node.reserve(id).unwrap();
+        owner.write(&format!("{} {}", lease.id, lease.fence));
+        owner.expect("accepted");
+        readiness.clear().unwrap();
+        assert_eq!(node.reserve(id), Err(Error::Busy), "the try");
+        if round % 2 == 0 {
+            // The change comes between the try and the wait.
+            owner.write("complete");
+            owner.expect("completed");
+            assert!(readable(&readiness, LONG_MS as i32));
+        } else {
+            owner.write("complete");
+            assert!(readable(&readiness, LONG_MS as i32));
+            owner.expect("completed");
+        }
+    }
+    drop(readiness); // and its thread ends
+}
+
 pub fn main() {
     if let Ok(role) = std::env::var(child::ROLE) {
         return child::run(&role);
     }
-    let tests: [(&str, fn()); 9] = [
+    let tests: [(&str, fn()); 10] = [
         ("names_are_checked", names_are_checked),
         ("two_processes_share_capacity_exactly", two_processes_share_capacity_exactly),
         ("a_peer_of_another_geometry_is_refused", a_peer_of_another_geometry_is_refused),
@@ -271,6 +313,10 @@ pub fn main() {
         (
             "an_owner_reconciles_what_a_killed_user_reserved",
             an_owner_reconciles_what_a_killed_user_reserved,
+        ),
+        (
+            "a_descriptor_is_readable_after_a_change_in_another_process",
+            a_descriptor_is_readable_after_a_change_in_another_process,
         ),
         (
             "a_process_killed_in_the_middle_of_each_operation_loses_nothing",

@@ -65,7 +65,7 @@ fn scribbles() -> impl Strategy<Value = u32> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(often(48)))]
 
     #[test]
     fn a_region_of_random_words_gives_errors(
@@ -126,7 +126,7 @@ fn a_peer_that_scribbles_all_the_time_keeps_nobody() {
                 world.words[word].store(random.rotate_left(7), SeqCst);
             }
         });
-        for n in 0..50 {
+        for n in 0..u64::from(often(50)) {
             everything(&node, n << 30 | 7 << 56);
         }
         stop.store(true, SeqCst);

@@ -22,8 +22,13 @@ pub(super) const LONG_MS: u32 = 60_000;
 pub(super) const SMALL: Geometry =
     Geometry { kind: 7, nodes: 4, resources: 4, executions: 16, keys: 4 };
 
+/// So often in a test; Miri is a thousand times slower.
+pub(super) const fn often(times: u32) -> u32 {
+    if cfg!(miri) { times.div_ceil(100) } else { times }
+}
+
 /// A target whose lanes are held by flags.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Desk {
     pub clock: AtomicU32,
     held: [AtomicU32; 16],
@@ -32,6 +37,19 @@ pub(super) struct Desk {
     pub sleepers: AtomicU32,
     lock: Mutex<()>,
     bell: Condvar,
+}
+
+impl Default for Desk {
+    fn default() -> Self {
+        Self {
+            clock: AtomicU32::new(0),
+            held: [const { AtomicU32::new(0) }; 16],
+            blind: AtomicU32::new(0),
+            sleepers: AtomicU32::new(0),
+            lock: Mutex::new(()),
+            bell: Condvar::new(),
+        }
+    }
 }
 
 impl FleetPort for Desk {

@@ -96,7 +96,7 @@ fn node_of(n: usize) -> usize {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(ProptestConfig::with_cases(often(128)))]
 
     #[test]
     fn behaves_like_a_model(ops in prop::collection::vec(ops(), 1..120)) {

@@ -76,7 +76,7 @@ fn a_maker_that_died_midway_is_completed_by_the_next() {
 
 #[test]
 fn many_makers_at_once_make_one_table() {
-    for _ in 0..50 {
+    for _ in 0..often(50) {
         let world = World::new(SMALL);
         let other = Geometry { executions: 8, ..SMALL };
         let opened = std::thread::scope(|scope| {

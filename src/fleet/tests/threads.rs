@@ -9,7 +9,7 @@ use std::thread;
 
 #[test]
 fn claims_hold_the_fleet_under_max_live() {
-    for round in 0..200 {
+    for round in 0..often(200) {
         let world = World::new(SMALL);
         let nodes = [0; 4].map(|_| world.join());
         let barrier = Barrier::new(8);
@@ -45,7 +45,7 @@ fn what_is_created_stays_under_max_live() {
         for n in 0..8 {
             let (node, live) = (&nodes[n % 4], &live);
             scope.spawn(move || {
-                for _ in 0..400 {
+                for _ in 0..often(400) {
                     let Ok(permit) = node.claim_create(KEY, 3) else { continue };
                     let id = node.register(KEY, 1).unwrap();
                     assert!(live.fetch_add(1, SeqCst) < 3, "more live than may");
@@ -71,7 +71,7 @@ fn a_candidates_units_are_of_one_moment() {
     let done = AtomicU32::new(0);
     thread::scope(|scope| {
         scope.spawn(|| {
-            for _ in 0..20_000 {
+            for _ in 0..often(20_000) {
                 let execution = owner.accept(&owner.reserve(id).unwrap()).unwrap();
                 owner.complete(execution).unwrap();
             }
@@ -87,7 +87,7 @@ fn a_candidates_units_are_of_one_moment() {
 
 #[test]
 fn many_writers_of_few_keys_make_one_entry_each() {
-    for round in 0..100_u32 {
+    for round in 0..often(100) {
         let world = World::new(Geometry { keys: 8, ..SMALL });
         let node = world.join();
         // All begin at one entry, and share parts.
@@ -134,7 +134,7 @@ fn users_and_owners_race_and_all_sums_up() {
         for n in 0..6 {
             let (node, sender, users_left) = (&nodes[n % 4], sender.clone(), &users_left);
             scope.spawn(move || {
-                for i in 0..1_000 {
+                for i in 0..often(1_000) {
                     let since = node.version(KEY);
                     let limits = Limits { max_live: 1, attempts: 2 };
                     match node.acquire(KEY, limits, local_first).unwrap() {

@@ -136,7 +136,7 @@ fn no_wake_up_is_lost() {
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                for _ in 0..2_000 {
+                for _ in 0..often(2_000) {
                     let execution = take();
                     thread::yield_now();
                     owner.complete(execution).unwrap();
