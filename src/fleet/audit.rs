@@ -3,7 +3,7 @@
 
 use super::Table;
 use super::geometry::{
-    EXECUTION_CELL, EXECUTION_GENERATION, EXECUTION_SLOT, KEY_CLAIMS, LIFE, Slot,
+    ENTRY_GENERATION, EXECUTION_CELL, EXECUTION_GENERATION, EXECUTION_SLOT, KEY_CLAIMS, LIFE, Slot,
 };
 use super::words::{Cell, Phase, SeqCst};
 use super::{PENDING, PERMITS};
@@ -97,12 +97,14 @@ impl Table<'_> {
 
     fn audit_slot(&self, slot: Slot, figures: &mut Figures) -> Result<(), Disagreement> {
         let usage = self.usage(slot);
-        let live = self.tenancy(slot).phase != Phase::Free;
+        let tenancy = self.tenancy(slot);
+        let live = tenancy.phase != Phase::Free;
         for entry in 0..PENDING {
+            let of = self.region.beside_entry(slot, entry, ENTRY_GENERATION).load(SeqCst);
             let counted = usage.mask & 1 << entry != 0;
             match Cell::unpack(self.region.entry(slot, entry).load(SeqCst)) {
                 Cell::Empty if !counted => {}
-                Cell::Published(_) if counted && live => figures.reserved += 1,
+                Cell::Published(_) if counted && tenancy.is(of) => figures.reserved += 1,
                 _ => {
                     let what = "a reservation and its unit";
                     return Err(Disagreement { what, place: slot.lane, index: slot.index });
