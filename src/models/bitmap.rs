@@ -2,9 +2,9 @@
 //! The bitmap: a bit has one owner, and is never lost.
 
 use super::explore::{explore, join, spawn};
+use crate::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use crate::table::Bitmap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
 /// Slots in two leaves.
 const LOW: usize = 3;
@@ -16,13 +16,14 @@ fn a_slot_is_claimed_by_one() {
         let bitmap = Arc::new(Bitmap::new());
         bitmap.put(LOW);
         bitmap.put(HIGH);
+        // The explorer's own, so that others may come while a slot is owned.
         let owners = Arc::new([const { AtomicU32::new(0) }; Bitmap::BITS]);
         let part = |claim: fn(&Bitmap) -> Option<usize>| {
             let (bitmap, owners) = (bitmap.clone(), owners.clone());
             spawn(move || {
                 if let Some(slot) = claim(&bitmap) {
-                    assert_eq!(owners[slot].swap(1, SeqCst), 0, "two owners");
-                    owners[slot].store(0, SeqCst);
+                    assert_eq!(owners[slot].swap(1, Relaxed), 0, "two owners");
+                    owners[slot].store(0, Relaxed);
                     bitmap.put(slot);
                 }
             })

@@ -42,7 +42,7 @@ impl Crew {
     }
 
     /// A new set, put among the idle ones.
-    pub(super) fn grow_idle(
+    pub(crate) fn grow_idle(
         &'static self,
         p: usize,
         pool: &'static PoolSlot,
