@@ -29,7 +29,9 @@ EPICS_CORELIBS=$(ci/setup.sh)
 export EPICS_CORELIBS
 if is_wanted ca; then ci/ioc-build.sh >/dev/null; fi
 # The largest tables, so that capacity 1024 can be measured: in a target folder of their own.
-(cd bench && CREW_MAX_SETS=1024 CREW_MAX_WORKERS=3072 cargo build --quiet --release --locked)
+export CREW_MAX_SETS=1024 CREW_MAX_WORKERS=3072
+(cd bench && cargo clippy --quiet --release --locked -- -D warnings && cargo build --quiet --release --locked)
+unset CREW_MAX_SETS CREW_MAX_WORKERS
 program=$out/target/release/crew-bench
 warnings=(-std=c99 -D_GNU_SOURCE -O2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
 "${CC:-cc}" "${warnings[@]}" bench/ca/first_byte.c -o "$out/first-byte"

@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Lints, each a failure, for every combination of features, the fuzz driver and the benchmark. Two minutes.
+# Lints, each a failure, for every combination of features and the fuzz driver. (The benchmark's: ci/bench.sh.) A minute.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-cargo clippy --quiet --locked --package crew --all-targets -- -D warnings
 cargo clippy --quiet --locked --package crew --all-targets --features plan -- -D warnings
 cargo clippy --quiet --locked --release --package crew-archive -- -D warnings
 cargo clippy --quiet --locked --release --package crew-archive --features std -- -D warnings
@@ -13,7 +12,3 @@ cargo clippy --quiet --locked --no-default-features --features defmt,audit --lib
 cargo clippy --quiet --locked --features defmt --lib -- -D warnings
 cargo clippy --quiet --locked --no-default-features --features restart,audit --lib -- -D warnings
 (cd fuzz && cargo clippy --quiet --locked --lib --tests -- -D warnings)
-# The benchmark is a package of its own, with the largest tables; its C half needs the headers of EPICS.
-EPICS_CORELIBS=$(ci/setup.sh)
-export EPICS_CORELIBS
-cd bench && CREW_MAX_SETS=1024 CREW_MAX_WORKERS=3072 cargo clippy --quiet --locked -- -D warnings
