@@ -25,7 +25,7 @@ use crate::port::{Event, Port};
 use crate::sync::MODELLED;
 use crate::sync::atomic::{
     AtomicU32,
-    Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
+    Ordering::{AcqRel, Acquire, Relaxed, SeqCst},
 };
 
 const FREE: u32 = 0;
@@ -246,6 +246,9 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        self.entry.word.store(FREE, Release);
+        // SeqCst: who leaves frees the seat and then looks for the next in line; a newcomer counts
+        // itself and then looks whether somebody older is there. One of the two must see the other,
+        // or the newcomer trusts a seat that nobody sits in.
+        self.entry.word.store(FREE, SeqCst);
     }
 }
