@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 form=short
 case "${1:-}" in
 --full) form=full; shift ;;
-"" | short) ;;
+"") ;;
 -*) sed -n 's/^#   //p' "$0" >&2; exit 2 ;;
 *) form=full ;;
 esac
@@ -60,7 +60,10 @@ for checker in $failed; do
     sed -n '/panicked at/,/^stack backtrace/p' "$results/$checker.errors" | grep -v '^stack backtrace' >&2
 done
 cat $results/loom $results/shuttle | awk '
-    /^(test .* )?model .* interleavings/ { sub(/.*model /, ""); loom += $2; seen[$1] = 1 }
-    /^(test .* )?model .* schedules/ { sub(/.*model /, ""); shuttle += $2 + $5; seen[$1] = 1 }
-    END { printf "models: %d, %d interleavings, %d random schedules\n", length(seen), loom, shuttle }'
+    /^(test .* )?model .* interleavings/ { sub(/.*model /, ""); loom += $2; models += !seen[$1]++ }
+    /^(test .* )?model .* schedules/ { sub(/.*model /, ""); shuttle += $2 + $5; models += !seen[$1]++ }
+    END {
+        printf "models: %d, %d interleavings, %d random schedules\n", models, loom, shuttle
+        exit models == 0 # no model of that name
+    }'
 [ -z "$failed" ]
