@@ -253,6 +253,19 @@ static int admit(acceptor *own, const struct sockaddr_in *peer)
     return 1;
 }
 
+/* A connection that the server closes first stays with the network for a minute and keeps one of its sockets. With 64
+ * sockets, on RTEMS, 16 refusals beside 40 clients were the last that came through, and a client that left made room
+ * for nobody. A reset keeps nothing. */
+static void refuse(SOCKET made)
+{
+    struct linger atOnce;
+
+    atOnce.l_onoff = 1;
+    atOnce.l_linger = 0;
+    (void)setsockopt(made, SOL_SOCKET, SO_LINGER, (char *)&atOnce, sizeof atOnce);
+    epicsSocketDestroy(made);
+}
+
 SOCKET crewCasAccept(SOCKET listener, struct sockaddr *address, osiSocklen_t *length)
 {
     acceptor *own = crewCasIsOn() ? ownOrNewAcceptor() : NULL;
@@ -278,7 +291,7 @@ SOCKET crewCasAccept(SOCKET listener, struct sockaddr *address, osiSocklen_t *le
         if (admit(own, (const struct sockaddr_in *)(const void *)address)) {
             return made;
         }
-        epicsSocketDestroy(made);
+        refuse(made);
     }
 }
 

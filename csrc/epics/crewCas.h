@@ -5,7 +5,7 @@
  * Until crewCasOpen, and for every thread and call that is not rsrv's, the three functions behave as libCom's.
  *
  * A client's way: the accepting thread (CAS-TCP) accepts a connection and asks for a set, waiting at most waitMs. No
- * set: the connection is closed, the refusal counted and logged, and the next one accepted; rsrv never sees it. A set:
+ * set: the connection is reset, the refusal counted and logged, and the next one accepted; rsrv never sees it. A set:
  * this thread holds the reservation for the two threads that rsrv creates next, CAS-event (joinable) and CAS-client,
  * which become jobs of the set's two members. The set is released when CAS-event has been joined (CAS-client does that
  * at its end) and idle when both jobs have returned as well. A reservation that was not used is given back by this

@@ -6,7 +6,7 @@
 extern "C" {
 #endif
 
-/* Registers the shell command demoHeap. Once, before the shell starts. */
+/* Registers the shell commands, demoHeap and on RTEMS demoEvents. Once, before the shell starts. */
 void demoHeapRegister(void);
 
 #ifdef __cplusplus

@@ -67,6 +67,7 @@ def progress(text):
 CAS_FIGURES = {
     "busy": r"pool CAS: (\d+) busy",
     "idle": r"pool CAS: \d+ busy \+ (\d+) idle",
+    "refused": r"pool CAS: .*, (\d+) refused",
     "threads": r"pool CAS: .*\n.*threads ever created (\d+)",
     "on sets": r"clients: (\d+) on sets",
     "on threads": r"clients: \d+ on sets, (\d+) on threads",
