@@ -120,11 +120,13 @@ fn a_revocation_does_not_end_the_next_lease() {
         let lease = stage.acquire(pool, 0).unwrap();
         stage.die(0);
         let reaper = spawn(move || stage.crew.reap());
-        let _ = stage.crew.release(lease);
-        if let Ok(next) = stage.acquire(pool, 0) {
-            assert_eq!(stage.crew.release(next), Ok(()), "its set has not died");
-        }
-        join([reaper]);
+        let borrower = spawn(move || {
+            let _ = stage.crew.release(lease);
+            if let Ok(next) = stage.acquire(pool, 0) {
+                assert_eq!(stage.crew.release(next), Ok(()), "its set has not died");
+            }
+        });
+        join([reaper, borrower]);
     });
 }
 
