@@ -171,7 +171,7 @@ typedef struct token {
 
 static token tokens[MOST];
 static uint32_t token_count;
-/* Jobs that stay, stay until this is posted for each of them: a cancellation point. */
+/* Jobs that stay, wait for this, and let the next one through: a cancellation point. */
 static sem_t gate;
 
 static void note_end(void *argument)
@@ -624,7 +624,10 @@ static void give_back_everything(void)
     wrap_set(&wrap.fail_thread_in, 0);
     wrap_set(&wrap.fail_event_in, 0);
     wrap_set(&wrap.memory_answer, -1);
-    (void)sem_post(&gate);
+    /* Once for each that may wait: the C library gives a post to one of them, and if that one is being cancelled, to none. */
+    for (i = 0; i <= token_count; i++) {
+        (void)sem_post(&gate);
+    }
     /* A set without threads ends with its lease only. */
     for (i = 0; i < handles[LEASE].count; i++) {
         lease.bits = handles[LEASE].bits[i];
