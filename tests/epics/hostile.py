@@ -168,6 +168,8 @@ def half_open(ioc, tally, far, own_network):
         far.come_back()  # nothing else ends them
     back = eventually(lambda: ioc.clients() == 0, NOTICED_S)
     seconds = time.monotonic() - start
+    if not back:
+        print("\n".join(["  still connected:", *ioc.command("casr 2"), *ioc.sockets()]), flush=True)
     if own_network:
         far.come_back()
     return held and served and back, seconds

@@ -213,13 +213,17 @@ class Ioc(Console):
         """How many files and sockets the IOC has open."""
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
+    def sockets(self):
+        """The IOC's TCP connections, as its system shows them."""
+        lines = Path(f"/proc/{self.pid}/net/tcp").read_text().splitlines()[1:]
+        return [line for line in lines if int(line.split()[1].split(":")[1], 16) == self.port]
+
     def unsent(self):
         """Bytes that the IOC's system has not been able to send, by the client's port."""
         found = {}
-        for line in Path(f"/proc/{self.pid}/net/tcp").read_text().splitlines()[1:]:
-            _, local, remote, _, queues = line.split()[:5]
-            if int(local.split(":")[1], 16) == self.port:
-                found[int(remote.split(":")[1], 16)] = int(queues.split(":")[0], 16)
+        for line in self.sockets():
+            remote, queues = line.split()[2], line.split()[4]
+            found[int(remote.split(":")[1], 16)] = int(queues.split(":")[0], 16)
         return found
 
     def started_wrongly(self, text):
