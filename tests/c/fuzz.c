@@ -259,6 +259,19 @@ static void check_handle(int kind, uint64_t bits, int32_t status)
     }
 }
 
+/* The answer of a call that ends what the handle names. */
+static void check_end(int kind, uint64_t bits, int32_t status)
+{
+    check_handle(kind, bits, status);
+    if (status == CREW_OK) {
+        end_once(kind, bits);
+    } else {
+        LAW(status == CREW_STALE || status == CREW_BAD_HANDLE || (kind == LEASE && status == CREW_RETIRED) ||
+                (kind == POOL && status == CREW_TIMED_OUT),
+            status);
+    }
+}
+
 static void call_open(void)
 {
     static const uint32_t stacks[3] = { 65536u, 131072u, 262144u };
@@ -321,16 +334,9 @@ static void call_open(void)
 static void call_close(void)
 {
     crew_pool pool;
-    int32_t status;
 
     pool.bits = handle(POOL);
-    status = crew_pool_close(pool, some_ms());
-    check_handle(POOL, pool.bits, status);
-    if (status == CREW_OK) {
-        end_once(POOL, pool.bits);
-    } else {
-        LAW(status == CREW_TIMED_OUT || status == CREW_STALE || status == CREW_BAD_HANDLE, status);
-    }
+    check_end(POOL, pool.bits, crew_pool_close(pool, some_ms()));
 }
 
 static void call_acquire(void)
@@ -367,16 +373,9 @@ static void call_acquire(void)
 static void call_release(void)
 {
     crew_lease lease;
-    int32_t status;
 
     lease.bits = handle(LEASE);
-    status = crew_release(lease);
-    check_handle(LEASE, lease.bits, status);
-    if (status == CREW_OK) {
-        end_once(LEASE, lease.bits);
-    } else {
-        LAW(status == CREW_STALE || status == CREW_RETIRED || status == CREW_BAD_HANDLE, status);
-    }
+    check_end(LEASE, lease.bits, crew_release(lease));
 }
 
 static void call_run(void)
@@ -437,16 +436,9 @@ static void call_join(void)
 static void call_detach(void)
 {
     crew_job at;
-    int32_t status;
 
     at.bits = handle(JOB);
-    status = crew_detach(at);
-    check_handle(JOB, at.bits, status);
-    if (status == CREW_OK) {
-        end_once(JOB, at.bits);
-    } else {
-        LAW(status == CREW_STALE || status == CREW_BAD_HANDLE, status);
-    }
+    check_end(JOB, at.bits, crew_detach(at));
 }
 
 /* A member of a lease is cancelled, in a job or while it waits for one. Who holds a lease may do that to its threads. */
@@ -480,16 +472,9 @@ static void call_charge(void)
 static void call_uncharge(void)
 {
     crew_charge_handle charge;
-    int32_t status;
 
     charge.bits = handle(CHARGE);
-    status = crew_uncharge(charge);
-    check_handle(CHARGE, charge.bits, status);
-    if (status == CREW_OK) {
-        end_once(CHARGE, charge.bits);
-    } else {
-        LAW(status == CREW_STALE || status == CREW_BAD_HANDLE, status);
-    }
+    check_end(CHARGE, charge.bits, crew_uncharge(charge));
 }
 
 static void sink(void *context, const char *line)
