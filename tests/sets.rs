@@ -571,6 +571,27 @@ fn a_close_that_another_close_has_overtaken_leaves_the_next_pool_alone() {
 }
 
 #[test]
+fn room_that_a_close_is_about_to_leave_is_busy_and_not_full() {
+    let crew = boot(Sim::new(), Budget::Default);
+    let all = PoolOptions { capacity: crew::limits::MAX_SETS as u32 - 1, ..Default::default() };
+    let closed: &'static Pool<1> = Box::leak(Box::new(open_with::<1>(crew, all)));
+    let lease = closed.acquire(0).unwrap();
+    let other = open::<1>(crew, 1);
+    let (_other_lease, [worker]) = other.acquire(0).unwrap();
+    let (said, answer) = std::sync::mpsc::channel();
+    // Runs while the close below waits for its thread to end.
+    let overtake = move || {
+        closed.close(1000).unwrap();
+        said.send(try_open::<1>(crew, all).map(|_| ())).unwrap();
+    };
+    worker.run_detached("overtakes", Box::new(overtake)).unwrap();
+    assert_eq!(closed.close(1000), Err(CloseError::Stale));
+    drop(lease);
+    assert_eq!(answer.try_recv(), Ok(Err(OpenError::Busy)));
+    assert!(try_open::<1>(crew, all).is_ok());
+}
+
+#[test]
 fn a_pools_room_is_used_again_and_its_old_handles_stay_stale() {
     let sim = Sim::new();
     let crew = boot(sim, Budget::Default);

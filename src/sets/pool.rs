@@ -71,7 +71,8 @@ pub enum OpenError {
     NotBooted,
     /// After the seal nothing new is opened.
     Sealed,
-    /// Another administrative call is under way.
+    /// Another administrative call is under way: an open, the seal, or the end of a close that may
+    /// make the room which is missing.
     Busy,
     /// A name is empty, too long, or not printable ASCII.
     BadText,
@@ -240,10 +241,17 @@ impl Crew {
         }
         self.close_abandoned();
         // In this order: a closer counts itself and then looks at the state, so one that found the
-        // pool closing is seen here once the pool is free.
-        let free =
-            |pool: &&PoolSlot| pool.state() == pool_state::FREE && pool.closers.load(SeqCst) == 0;
-        let taken = self.pools.iter().filter(|pool| !free(pool));
+        // pool closing is seen here once the pool is free. Until it has left, its pool is not free.
+        let mut free = [false; MAX_POOLS];
+        let mut full = OpenError::TableFull;
+        for (pool, free) in self.pools.iter().zip(&mut free) {
+            match pool.state() {
+                pool_state::FREE if pool.closers.load(SeqCst) == 0 => *free = true,
+                pool_state::FREE | pool_state::CHANGING => full = OpenError::Busy,
+                _ => {}
+            }
+        }
+        let taken = self.pools.iter().zip(&free).filter(|(_, free)| !**free).map(|(pool, _)| pool);
         let set_ranges = taken.clone().map(|pool| pool.sets());
         let worker_ranges = taken.map(|pool| {
             let first = pool.first_worker.load(Relaxed) as usize;
@@ -251,10 +259,9 @@ impl Crew {
         });
         let sets = options.capacity as usize;
         let workers = sets * options.roles.len();
-        let first_set = lowest_gap(set_ranges, sets, MAX_SETS).ok_or(OpenError::TableFull)?;
-        let first_worker =
-            lowest_gap(worker_ranges, workers, MAX_WORKERS).ok_or(OpenError::TableFull)?;
-        let p = self.pools.iter().position(|pool| free(&pool)).ok_or(OpenError::TableFull)?;
+        let first_set = lowest_gap(set_ranges, sets, MAX_SETS).ok_or(full)?;
+        let first_worker = lowest_gap(worker_ranges, workers, MAX_WORKERS).ok_or(full)?;
+        let p = free.iter().position(|free| *free).ok_or(full)?;
 
         let pool = &self.pools[p];
         let generation = (pool.word.load(Acquire) >> pool_state::BITS).wrapping_add(1)

@@ -151,8 +151,8 @@ static void life_open(uint32_t slot)
         present[slot] = its;
         (void)pthread_mutex_unlock(&lock);
     } else {
-        /* What a set to be prestarted may meet. */
-        MUST(status == CREW_REFUSED_OUT_OF_RESERVATION || status == CREW_REFUSED_SPAWN_FAILED ||
+        /* What a set to be prestarted may meet, or the end of another close. */
+        MUST(status == CREW_BUSY || status == CREW_REFUSED_OUT_OF_RESERVATION || status == CREW_REFUSED_SPAWN_FAILED ||
                  status == CREW_REFUSED_OBJECTS_EXHAUSTED || status == CREW_REFUSED_TARGET_MEMORY,
              status);
     }
