@@ -9,7 +9,7 @@ use std::num::NonZeroU64;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-const LONG_MS: u32 = 20_000;
+const LONG_MS: u32 = 100_000;
 
 fn boot_std() -> &'static Crew {
     boot(&shim::PORT, Budget::Default)

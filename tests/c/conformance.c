@@ -5,7 +5,7 @@
 #define MIB 1048576u
 #define STACK_BYTES 65536u
 /* A wait that ends only when something is broken. */
-#define LONG_MS 20000u
+#define LONG_MS 100000u
 /* A wait that is meant to end by its bound. */
 #define SHORT_MS 30u
 /* How far the clock may lag behind: its steps are 4 ms (Linux, coarse), or a tick of 10 ms (RTEMS). */

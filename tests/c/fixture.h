@@ -17,7 +17,7 @@
 #define STACK_BYTES 65536u
 #define PAIR_BYTES (2u * STACK_BYTES)
 /* A wait that ends only when something is broken. */
-#define LONG_MS 20000u
+#define LONG_MS 100000u
 
 /* Polls `condition` every millisecond; 1 = it came true within LONG_MS. */
 #define EVENTUALLY(condition, result) \

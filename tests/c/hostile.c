@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #define STACK_BYTES 65536u
-#define LONG_MS 20000u
+#define LONG_MS 100000u
 #define POISON UINT64_C(0x5A5A5A5A5A5A5A5A)
 #define RANDOM_HANDLES 2000
 

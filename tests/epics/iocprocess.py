@@ -15,9 +15,9 @@ BUILD = Path(os.environ.get("CREW_IOC_PROGRAMS") or TOP / "build" / "ioc")
 IOC_DIR = TOP / "examples" / "ioc"
 PROMPT = "ioc> "
 DECORATION = re.compile(rf"\x1b\[[0-9;]*m|^(?:{PROMPT})+")
-START_TIMEOUT_S = 60.0
-ANSWER_TIMEOUT_S = 60.0
-EXIT_TIMEOUT_S = 60.0
+START_TIMEOUT_S = 300.0
+ANSWER_TIMEOUT_S = 300.0
+EXIT_TIMEOUT_S = 300.0
 
 
 class IocError(Exception):

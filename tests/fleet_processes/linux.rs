@@ -16,7 +16,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 
 pub const KEY: Key = Key(0xfee1_600d);
-pub const LONG_MS: u32 = 60_000;
+pub const LONG_MS: u32 = 300_000;
 pub const GEOMETRY: Geometry =
     Geometry { kind: 3, nodes: 4, resources: 4, executions: 64, keys: 4 };
 

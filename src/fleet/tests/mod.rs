@@ -17,7 +17,7 @@ use std::time::Duration;
 use std::vec::Vec;
 
 pub(super) const KEY: Key = Key(0x1234_5678_9abc_def0_0fed_cba9_8765_4321);
-pub(super) const LONG_MS: u32 = 60_000;
+pub(super) const LONG_MS: u32 = 300_000;
 
 pub(super) const SMALL: Geometry =
     Geometry { kind: 7, nodes: 4, resources: 4, executions: 16, keys: 4 };

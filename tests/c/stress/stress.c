@@ -29,7 +29,7 @@
 /* What malloc's own book-keeping may move. */
 #define HEAP_NOISE 4096u
 #define WRONGS_SAID 20u
-#define HANG_S 300u /* longer than every bounded wait here together */
+#define HANG_S 900u /* longer than every bounded wait here together */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED 1
