@@ -16,7 +16,7 @@
 #include <epicsEvent.h>
 #include <epicsTime.h>
 
-#define TIMEOUT_S 10.0
+#define TIMEOUT_S 100.0
 #define REPORT_EVERY 100
 
 typedef struct connection {

@@ -11,7 +11,7 @@ import caproto
 
 from iocprocess import BUILD, IocError
 
-TIMEOUT_S = 20.0
+TIMEOUT_S = 100.0
 
 
 class Circuit:
