@@ -76,7 +76,7 @@ BUILD := build
 C_WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
 # Sections of their own, so that an image takes only what it calls.
 C_FLAGS := -O2 -g -fPIC -ffunction-sections -fdata-sections $(C_WARNINGS)
-C_OBJECTS := $(BUILD)/lib/worker.o $(BUILD)/lib/port_posix.o $(BUILD)/lib/call_cxx.o
+C_OBJECTS := $(patsubst %,$(BUILD)/lib/%.o,worker port_posix call_cxx fleet_acquire fleet_shm)
 
 lib: $(BUILD)/libcrew.a
 

@@ -5,12 +5,13 @@
 use std::{env, fs, path::PathBuf};
 
 /// Name, documentation, default, smallest and largest value of each table size.
-const LIMITS: [(&str, &str, usize, usize, usize); 5] = [
+const LIMITS: [(&str, &str, usize, usize, usize); 6] = [
     ("MAX_POOLS", "Pools open at one time.", 8, 1, 64),
     ("MAX_SETS", "Sets of all pools together.", 256, 1, 1024),
     ("MAX_WORKERS", "Workers (threads) of all pools together.", 768, 1, 8192),
     ("MAX_WAITERS", "Threads waiting in acquire and close at one time.", 32, 1, 256),
     ("MAX_CHARGES", "Charges for fixed threads held at one time.", 64, 1, 1024),
+    ("MAX_FLEETS", "Memberships in fleets' tables at one time.", 4, 1, 16),
 ];
 
 fn main() {

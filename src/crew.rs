@@ -344,8 +344,27 @@ impl Line {
         &self.0
     }
 
-    pub(crate) fn clear(&mut self) {
+    fn clear(&mut self) {
         self.0.clear();
+    }
+}
+
+/// Where a report's lines go, one by one, without newline.
+pub(crate) struct Printer<'a> {
+    sink: &'a mut dyn FnMut(&str),
+    line: Line,
+}
+
+impl<'a> Printer<'a> {
+    pub(crate) fn new(sink: &'a mut dyn FnMut(&str)) -> Self {
+        Self { sink, line: Line::new() }
+    }
+
+    pub(crate) fn print(&mut self, text: fmt::Arguments<'_>) {
+        self.line.clear();
+        // A line that is full is cut, not lost.
+        let _ = self.line.write_fmt(text);
+        (self.sink)(self.line.text());
     }
 }
 

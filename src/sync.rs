@@ -31,6 +31,12 @@ impl<T> UnsafeCell<T> {
         Self(core::cell::UnsafeCell::new(value))
     }
 
+    /// Lets `user` look at the content. Nobody may change it during the call.
+    #[inline]
+    pub(crate) fn with<R>(&self, user: impl FnOnce(*const T) -> R) -> R {
+        user(self.0.get())
+    }
+
     /// Lets `user` at the content. It must be the only one during the call.
     #[inline]
     pub(crate) fn with_mut<R>(&self, user: impl FnOnce(*mut T) -> R) -> R {

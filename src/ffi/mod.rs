@@ -23,7 +23,10 @@ mod usage;
 
 mod worker;
 
+mod fleet;
+
 pub use boot::*;
+pub use fleet::*;
 pub use job::*;
 pub use lease::*;
 pub use pool::*;
@@ -39,13 +42,20 @@ use core::ffi::{CStr, c_char};
 /// The image's one process.
 #[cfg(not(feature = "restart"))]
 pub(crate) static CREW: Crew = Crew::new();
+/// Its memberships in fleets' tables.
+#[cfg(not(feature = "restart"))]
+pub(crate) static FLEETS: fleet::Fleets = fleet::Fleets::new();
 
 #[cfg(feature = "restart")]
 mod restart;
 #[cfg(feature = "restart")]
 pub use restart::crew_restart;
 #[cfg(feature = "restart")]
-pub(crate) static CREW: restart::Process = restart::Process::new();
+pub(crate) static CREW: restart::Process<crate::crew::Crew> =
+    restart::Process::new(crate::crew::Crew::new());
+#[cfg(feature = "restart")]
+pub(crate) static FLEETS: restart::Process<fleet::Fleets> =
+    restart::Process::new(fleet::Fleets::new());
 
 /// The text at `text`, if it ends within `bound` bytes and is UTF-8.
 ///

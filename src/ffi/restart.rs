@@ -6,22 +6,22 @@ use crate::crew::Crew;
 use core::cell::UnsafeCell;
 use core::ops::Deref;
 
-pub(crate) struct Process(UnsafeCell<Crew>);
+pub(crate) struct Process<T>(UnsafeCell<T>);
 
-// SAFETY: a `Crew` is made to be shared; only `crew_restart` does more than share it, and its caller
+// SAFETY: what is shared is made to be; only `crew_restart` does more than share it, and its caller
 // promises that nobody else is there.
-unsafe impl Sync for Process {}
+unsafe impl<T: Sync> Sync for Process<T> {}
 
-impl Process {
-    pub(super) const fn new() -> Self {
-        Self(UnsafeCell::new(Crew::new()))
+impl<T> Process<T> {
+    pub(super) const fn new(state: T) -> Self {
+        Self(UnsafeCell::new(state))
     }
 }
 
-impl Deref for Process {
-    type Target = Crew;
+impl<T> Deref for Process<T> {
+    type Target = T;
 
-    fn deref(&self) -> &Crew {
+    fn deref(&self) -> &T {
         // SAFETY: nobody has it mutably, see `crew_restart`.
         unsafe { &*self.0.get() }
     }
@@ -35,5 +35,8 @@ impl Deref for Process {
 pub unsafe fn crew_restart() {
     // SAFETY: the caller's promise: no reference into the old process is used from here on. It owns
     // nothing that would have to be dropped.
-    unsafe { super::CREW.0.get().write(Crew::new()) }
+    unsafe {
+        super::CREW.0.get().write(Crew::new());
+        super::FLEETS.0.get().write(super::fleet::Fleets::new());
+    }
 }

@@ -32,8 +32,8 @@ pub const CREW_REFUSED_TOO_MANY_WAITERS: i32 = 9;
 pub const CREW_TIMED_OUT: i32 = 20;
 /// The job was not run and will not be: its set was retired or its worker is gone.
 pub const CREW_NOT_RUN: i32 = 21;
-/// Somebody else is at it: the worker has a job, another thread is joining the job, or another
-/// administrative call is under way.
+/// Somebody else is at it: the worker has a job, another thread is joining the job, another
+/// administrative call is under way, or every unit of a resource is taken.
 pub const CREW_BUSY: i32 = 22;
 /// The handle's object has ended.
 pub const CREW_STALE: i32 = 23;
@@ -56,7 +56,8 @@ pub const CREW_BAD_TEXT: i32 = 44;
 pub const CREW_BAD_PRIORITY: i32 = 45;
 /// A stack is below CREW_STACK_MIN or above CREW_STACK_MAX.
 pub const CREW_BAD_STACK: i32 = 46;
-/// A capacity is 0 or above CREW_MAX_SETS, or prestart or keep are above it.
+/// A capacity is 0 or above CREW_MAX_SETS (of a fleet's resource: above 65,535), or prestart or keep are
+/// above it.
 pub const CREW_BAD_CAPACITY: i32 = 47;
 /// A roster has more than CREW_MAX_ROLES roles, or neither roles nor bytes.
 pub const CREW_BAD_ROSTER: i32 = 48;
@@ -71,12 +72,58 @@ pub const CREW_NOT_BOOTED: i32 = 51;
 pub const CREW_ALREADY_BOOTED: i32 = 52;
 /// crew_seal was called before; nothing is opened after it.
 pub const CREW_ALREADY_SEALED: i32 = 53;
-/// This build's tables (CREW_MAX_POOLS, _SETS, _WORKERS, _CHARGES) have no room left.
+/// This build's tables (CREW_MAX_POOLS, _SETS, _WORKERS, _CHARGES, _FLEETS) have no room left.
 pub const CREW_TABLE_FULL: i32 = 54;
 /// A flag that this library does not know, or a reserved field that is not 0.
 pub const CREW_BAD_FLAGS: i32 = 55;
-/// A number of bytes that is 0 or more than an address space holds, or a peer key of 0.
+/// A number out of its bounds: of bytes, a peer key of 0, a node, a choice.
 pub const CREW_BAD_VALUE: i32 = 56;
+
+/// The resource takes no new leases.
+pub const CREW_FLEET_DRAINING: i32 = 100;
+/// The lease is not pending: accepted before, or too old.
+pub const CREW_FLEET_NOT_RESERVED: i32 = 101;
+/// The node has as many resources as the geometry allows.
+pub const CREW_FLEET_FULL: i32 = 102;
+/// As many keys were used as the geometry has. crew_fleet_reset, or a larger geometry.
+pub const CREW_FLEET_KEY_TABLE_FULL: i32 = 103;
+/// As many leases of the node are at work as the geometry allows; the lease stays reserved.
+pub const CREW_FLEET_TOO_MANY_EXECUTIONS: i32 = 104;
+/// As many resources live or are being created under the key as may.
+pub const CREW_FLEET_BUDGET_SPENT: i32 = 105;
+/// Every node of the table, or the one that was asked for, is taken.
+pub const CREW_FLEET_NO_LANE: i32 = 106;
+/// Too many processes have joined since the last reset. crew_fleet_reset.
+pub const CREW_FLEET_NO_MORE_LIVES: i32 = 107;
+/// This node's life was ended by a report or sweep. Leave and join again.
+pub const CREW_FLEET_LIFE_ENDED: i32 = 108;
+/// The node that was reported dead is alive.
+pub const CREW_FLEET_ALIVE: i32 = 109;
+/// The table is being reset. Try again.
+pub const CREW_FLEET_RESETTING: i32 = 110;
+/// The table was reset meanwhile; nothing was done. Look again.
+pub const CREW_FLEET_WAS_RESET: i32 = 111;
+/// Another one was faster. Look again.
+pub const CREW_FLEET_LOST_RACE: i32 = 112;
+/// The system refused shared memory, a descriptor or a thread; errno says why.
+pub const CREW_FLEET_SYSTEM: i32 = 113;
+
+/// Only the resource's owner may.
+pub const CREW_FLEET_NOT_OWNER: i32 = 120;
+/// A number of a geometry is out of its bounds.
+pub const CREW_FLEET_BAD_GEOMETRY: i32 = 121;
+/// The memory is smaller than such a table.
+pub const CREW_FLEET_TOO_SMALL: i32 = 122;
+/// The memory holds something else than a table.
+pub const CREW_FLEET_NOT_A_TABLE: i32 = 123;
+/// A table of a processor of the other byte order.
+pub const CREW_FLEET_OTHER_BYTE_ORDER: i32 = 124;
+/// A table of another version of Crew.
+pub const CREW_FLEET_OTHER_VERSION: i32 = 125;
+/// A table with other numbers than these.
+pub const CREW_FLEET_OTHER_GEOMETRY: i32 = 126;
+/// Somebody writes into the table who should not.
+pub const CREW_FLEET_CORRUPT: i32 = 127;
 
 const EBUSY: i32 = 16;
 const EINVAL: i32 = 22;
@@ -119,7 +166,33 @@ pub extern "C" fn crew_status_text(status: i32) -> *const c_char {
         CREW_ALREADY_SEALED => c"sealed already: open pools before the seal",
         CREW_TABLE_FULL => c"no room in this build's tables: rebuild with larger CREW_MAX_ numbers",
         CREW_BAD_FLAGS => c"an unknown flag, or a reserved field that is not 0",
-        CREW_BAD_VALUE => c"a number of bytes or a peer key out of range",
+        CREW_BAD_VALUE => c"a number out of its bounds",
+        CREW_FLEET_DRAINING => c"the resource drains: no new leases",
+        CREW_FLEET_NOT_RESERVED => c"not reserved: the lease was accepted before, or is too old",
+        CREW_FLEET_FULL => c"full: the node has all the resources it may; a larger geometry",
+        CREW_FLEET_KEY_TABLE_FULL => c"key table full: a larger geometry, or reset the table",
+        CREW_FLEET_TOO_MANY_EXECUTIONS => {
+            c"too many executions: complete one, or a larger geometry"
+        }
+        CREW_FLEET_BUDGET_SPENT => {
+            c"creation budget spent: as many live or are being created as may"
+        }
+        CREW_FLEET_NO_LANE => c"no lane: every node of the table is taken",
+        CREW_FLEET_NO_MORE_LIVES => c"no more lives: reset the table",
+        CREW_FLEET_LIFE_ENDED => c"this node's life was ended: leave and join again",
+        CREW_FLEET_ALIVE => c"the node that was reported dead is alive",
+        CREW_FLEET_RESETTING => c"the table is being reset, try again",
+        CREW_FLEET_WAS_RESET => c"the table was reset meanwhile, look again",
+        CREW_FLEET_LOST_RACE => c"another one was faster, look again",
+        CREW_FLEET_SYSTEM => c"the system refused shared memory, a descriptor or a thread",
+        CREW_FLEET_NOT_OWNER => c"only the owner may",
+        CREW_FLEET_BAD_GEOMETRY => c"bad geometry: a number is out of its bounds",
+        CREW_FLEET_TOO_SMALL => c"the memory is smaller than such a table",
+        CREW_FLEET_NOT_A_TABLE => c"the memory holds something else than a table",
+        CREW_FLEET_OTHER_BYTE_ORDER => c"a table of the other byte order",
+        CREW_FLEET_OTHER_VERSION => c"a table of another version of Crew",
+        CREW_FLEET_OTHER_GEOMETRY => c"a table of another geometry",
+        CREW_FLEET_CORRUPT => c"corrupt: somebody writes into the table who should not",
         _ => c"unknown status",
     };
     text.as_ptr()
@@ -133,8 +206,13 @@ pub extern "C" fn crew_status_text(status: i32) -> *const c_char {
 pub extern "C" fn crew_status_errno(status: i32) -> i32 {
     match status {
         CREW_OK => 0,
-        CREW_REFUSED_SHUTTING_DOWN | CREW_NOT_RUN | CREW_STALE | CREW_RETIRED => EPIPE,
+        CREW_REFUSED_SHUTTING_DOWN
+        | CREW_NOT_RUN
+        | CREW_STALE
+        | CREW_RETIRED
+        | CREW_FLEET_LIFE_ENDED => EPIPE,
         CREW_BUSY | CREW_ALREADY_BOOTED | CREW_ALREADY_SEALED => EBUSY,
+        100..=119 => EAGAIN,
         1..=19 | CREW_TIMED_OUT | CREW_NO_JOB_CELL | CREW_TABLE_FULL => EAGAIN,
         _ => EINVAL,
     }

@@ -125,30 +125,50 @@ impl<'a> Node<'a> {
         mut policy: impl Policy,
     ) -> Result<Plan<'_, 'a>, Error> {
         self.live()?;
-        // Before the look: a change after it ends the wait.
-        let mut version = self.version(key);
+        let mut version = 0;
         for _ in 0..limits.attempts.max(1) {
-            let lost = match policy.choose(&View { node: self, key, limits }) {
-                Choice::Wait => break,
-                Choice::Reject(reason) => return Ok(Plan::Reject(reason)),
-                Choice::Reuse(id) => match self.reserve(id) {
-                    Ok(lease) if id.node() == self.life().node => {
-                        return Ok(Plan::LocalReuse(lease));
-                    }
-                    Ok(lease) => return Ok(Plan::RemoteReuse(lease)),
-                    Err(error) => error,
-                },
-                Choice::Create => match self.claim_create(key, limits.max_live) {
-                    Ok(permit) => return Ok(Plan::Create(permit)),
-                    Err(error) => error,
-                },
-            };
-            match lost {
-                Error::Busy | Error::Draining | Error::Stale | Error::BudgetSpent(_) => {}
-                error => return Err(error),
-            }
+            // Before the look: a change after it ends the wait, also when this was the last look.
             version = self.version(key);
+            let choice = policy.choose(&self.view(key, limits));
+            if let Some(plan) = self.carry_out(key, limits.max_live, version, choice)? {
+                return Ok(plan);
+            }
         }
         Ok(Plan::Wait(version))
+    }
+
+    /// The key's count of changes, read by a life that goes on.
+    pub(crate) fn look(&self, key: Key) -> Result<u32, Error> {
+        self.live()?;
+        Ok(self.version(key))
+    }
+
+    /// What a policy looks at.
+    pub(crate) fn view(&self, key: Key, limits: Limits) -> View<'_, 'a> {
+        View { node: self, key, limits }
+    }
+
+    /// Carries out what was chosen after the key's count of changes was `version`. `None`: another one
+    /// was faster.
+    pub(crate) fn carry_out(
+        &self,
+        key: Key,
+        max_live: u32,
+        version: u32,
+        choice: Choice,
+    ) -> Result<Option<Plan<'_, 'a>>, Error> {
+        let carried_out = match choice {
+            Choice::Wait => Ok(Plan::Wait(version)),
+            Choice::Reject(reason) => Ok(Plan::Reject(reason)),
+            Choice::Reuse(id) => self.reserve(id).map(|lease| match id.node() {
+                node if node == self.life().node => Plan::LocalReuse(lease),
+                _ => Plan::RemoteReuse(lease),
+            }),
+            Choice::Create => self.claim_create(key, max_live).map(Plan::Create),
+        };
+        match carried_out {
+            Err(Error::Busy | Error::Draining | Error::Stale | Error::BudgetSpent(_)) => Ok(None),
+            result => result.map(Some),
+        }
     }
 }

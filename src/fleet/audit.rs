@@ -3,9 +3,9 @@
 
 use super::Table;
 use super::geometry::{
-    ENTRY_GENERATION, EXECUTION_CELL, EXECUTION_GENERATION, EXECUTION_SLOT, KEY_CLAIMS, LIFE, Slot,
+    ENTRY_TENANCY, EXECUTION_CELL, EXECUTION_GENERATION, EXECUTION_SLOT, KEY_CLAIMS, LIFE, Slot,
 };
-use super::words::{Cell, Phase, SeqCst};
+use super::words::{Cell, EntryTenancy, Phase, SeqCst};
 use super::{PENDING, PERMITS};
 use core::fmt;
 
@@ -100,7 +100,8 @@ impl Table<'_> {
         let tenancy = self.tenancy(slot);
         let live = tenancy.phase != Phase::Free;
         for entry in 0..PENDING {
-            let of = self.region.beside_entry(slot, entry, ENTRY_GENERATION).load(SeqCst);
+            let of = self.region.beside_entry(slot, entry, ENTRY_TENANCY).load(SeqCst);
+            let of = EntryTenancy::unpack(of).generation;
             let counted = usage.mask & 1 << entry != 0;
             match Cell::unpack(self.region.entry(slot, entry).load(SeqCst)) {
                 Cell::Empty if !counted => {}

@@ -31,7 +31,7 @@ pub struct Geometry {
 /// Ours, in the byte order of whoever wrote it.
 const MAGIC: u32 = 0x4352_4657;
 /// One more for every layout that an older build cannot read.
-const LAYOUT_VERSION: u32 = 1;
+const LAYOUT_VERSION: u32 = 2;
 
 /// Words of the header.
 const HEADER: usize = 32;
@@ -50,6 +50,10 @@ pub(super) const LIFE: usize = 0;
 pub(super) const SLOTS_USED: usize = 1;
 pub(super) const NEXT_SLOT: usize = 2;
 pub(super) const NEXT_EXECUTION: usize = 3;
+/// Who the node is, for reports: written before its life is, by whoever holds the lane.
+pub(super) const PROCESS: usize = 4;
+pub(super) const NAME: usize = 8;
+pub(super) const NAME_WORDS: usize = 4;
 
 /// Words of a slot besides its three in the arrays.
 const SLOT: usize = 16 + PENDING * 4;
@@ -61,9 +65,9 @@ pub(super) const FENCE_HIGH: usize = 4;
 const ENTRIES: usize = 8;
 const ENTRY_WORDS: usize = 16;
 /// The words beside a pending entry.
-pub(super) const ENTRY_GENERATION: usize = 0;
+pub(super) const ENTRY_TENANCY: usize = 0;
 pub(super) const ENTRY_TIME: usize = 1;
-pub(super) const ENTRY_FENCE_LOW: usize = 2;
+pub(super) const ENTRY_HOLDER: usize = 2;
 pub(super) const ENTRY_FENCE_HIGH: usize = 3;
 
 /// Words of an execution's cell.
@@ -302,6 +306,7 @@ impl core::fmt::Debug for Region<'_> {
     }
 }
 
+const _: () = assert!(NAME + NAME_WORDS <= LANE);
 const _: () = assert!(ENTRIES + PENDING <= ENTRY_WORDS && ENTRY_WORDS + PENDING * 4 == SLOT);
 const _: () = assert!(PERMITS_AT + super::PERMITS <= PERMIT_WORDS);
 const _: () = assert!(PERMIT_WORDS + super::PERMITS * 2 == KEY);

@@ -21,6 +21,27 @@ impl Key {
             (self.0 >> (i * PART_BITS)) as u32 & ((1 << PART_BITS) - 1) | 1 << PART_BITS
         })
     }
+
+    pub(super) fn from_parts(parts: [u32; KEY_PARTS]) -> Self {
+        let part = |i: usize| u128::from(parts[i] & ((1 << PART_BITS) - 1)) << (i * PART_BITS);
+        Self((0..KEY_PARTS).fold(0, |key, i| key | part(i)))
+    }
+}
+
+/// As text if all its bytes are printable, the first one lowest and the last ones zero; else 32 digits.
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let bytes = self.0.to_le_bytes();
+        let length = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+        let (text, rest) = bytes.split_at(length);
+        let printable = text.iter().all(|byte| (b' '..=b'~').contains(byte));
+        match core::str::from_utf8(text) {
+            Ok(text) if printable && length > 0 && rest.iter().all(|byte| *byte == 0) => {
+                f.write_str(text)
+            }
+            _ => write!(f, "{:032x}", self.0),
+        }
+    }
 }
 
 /// Which life of which node's process. Orders by node, then by incarnation.
@@ -262,6 +283,7 @@ mod tests {
         #[test]
         fn a_key_has_its_parts_to_itself(a: u128, b: u128) {
             prop_assert_eq!(a == b, Key(a).parts() == Key(b).parts());
+            prop_assert_eq!(Key::from_parts(Key(a).parts()), Key(a));
             prop_assert!(Key(a).parts().iter().all(|part| *part != 0));
         }
     }

@@ -74,8 +74,20 @@ impl<'a> Table<'a> {
     /// # Errors
     /// [`Error::TooManyWaiters`].
     pub fn wait(&self, key: Key, since: u32, timeout_ms: u32) -> Result<Wait, Error> {
+        self.wait_while(key, since, timeout_ms, || true)
+    }
+
+    /// As [`Self::wait`], for as long as `goes_on` says so; [`Error::Stale`] afterwards. Whoever changes its
+    /// answer then calls [`Self::wake_waiters`].
+    pub(crate) fn wait_while(
+        &self,
+        key: Key,
+        since: u32,
+        timeout_ms: u32,
+        goes_on: impl Fn() -> bool,
+    ) -> Result<Wait, Error> {
         let changes = self.region.header(CHANGES);
-        self.wait_until(timeout_ms, || {
+        self.wait_until(timeout_ms, goes_on, || {
             // Before the key is looked up: if it comes meanwhile, the wait ends at once.
             let any = changes.load(SeqCst);
             match self.find(key) {
@@ -118,8 +130,18 @@ impl<'a> Table<'a> {
     /// # Errors
     /// [`Error::TooManyWaiters`].
     pub fn wait_any(&self, since: u32, timeout_ms: u32) -> Result<Wait, Error> {
+        self.wait_any_while(since, timeout_ms, || true)
+    }
+
+    /// As [`Self::wait_any`]; see [`Self::wait_while`].
+    pub(crate) fn wait_any_while(
+        &self,
+        since: u32,
+        timeout_ms: u32,
+        goes_on: impl Fn() -> bool,
+    ) -> Result<Wait, Error> {
         let (changes, watched) = (self.region.header(CHANGES), self.region.header(WATCHED));
-        self.wait_until(timeout_ms, || {
+        self.wait_until(timeout_ms, goes_on, || {
             let now = changes.load(SeqCst);
             if now == since { Err((changes, watched, now)) } else { Ok(now) }
         })
@@ -133,10 +155,23 @@ impl<'a> Table<'a> {
         self.port.wake(changes);
     }
 
+    /// Ends or repeats every wait, of all members: as a change of every key that is waited for.
+    #[cfg(not(any(loom, shuttle)))]
+    pub(crate) fn wake_waiters(&self) {
+        for key in 0..self.geometry().keys as usize {
+            let (version, watched) =
+                (self.region.key(key, KEY_VERSION), self.region.key(key, KEY_WATCHED));
+            port::moved(self.port, version, watched);
+        }
+        let (changes, watched) = (self.region.header(CHANGES), self.region.header(WATCHED));
+        port::moved(self.port, changes, watched);
+    }
+
     /// Looks until `look` has an answer, and sleeps on the word that it names otherwise.
     fn wait_until(
         &self,
         timeout_ms: u32,
+        goes_on: impl Fn() -> bool,
         look: impl Fn() -> Result<u32, (&'a AtomicU32, &'a AtomicU32, u32)>,
     ) -> Result<Wait, Error> {
         let begun = self.port.clock_ms();
@@ -150,7 +185,12 @@ impl<'a> Table<'a> {
             if left == 0 {
                 return Ok(Wait::TimedOut);
             }
-            if !port::wait(self.port, word, watched, value, left) {
+            // The mark before the question: whoever ends this wait finds one of the two.
+            watched.store(1, SeqCst);
+            if !goes_on() {
+                return Err(Error::Stale);
+            }
+            if !self.port.wait(word, value, left) {
                 return Err(Error::TooManyWaiters);
             }
         }

@@ -1,11 +1,27 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Joining and leaving: a process' lane in the table, and which of its lives it is in.
 
-use super::geometry::{BOOTS, LANES_USED, LIFE, RESETTER, SLOTS_USED};
+use super::geometry::{BOOTS, LANES_USED, LIFE, NAME, NAME_WORDS, PROCESS, RESETTER, SLOTS_USED};
 use super::id::{INCARNATION_MAX, Life};
 use super::words::{SeqCst, swap, update};
 use super::{Error, Hold, Table};
 use core::ops::Deref;
+
+/// The most characters of a node's name.
+pub const NAME_MAX: usize = NAME_WORDS * 4 - 1;
+
+/// A node as others see it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its life.
+    pub life: Life,
+    /// Whether that goes on.
+    pub hold: Hold,
+    /// The name it joined with.
+    pub name: heapless::String<NAME_MAX>,
+    /// The process number it joined with.
+    pub process: u32,
+}
 
 /// A member of the table: one life of one lane. Any number of threads may use it at once. Dropping it
 /// leaves the table, as [`Self::leave`] does.
@@ -34,6 +50,15 @@ impl<'a> Table<'a> {
     /// # Errors
     /// [`Error::NoLane`], [`Error::NoMoreLives`], [`Error::Resetting`].
     pub fn join(&self, node: Option<u16>) -> Result<Node<'a>, Error> {
+        self.join_as(node, "", 0)
+    }
+
+    /// As [`Self::join`], and says to others who this is: a name of up to [`NAME_MAX`] printable ASCII
+    /// characters (more are cut, others shown as `?`), and the system's number of this process.
+    ///
+    /// # Errors
+    /// As [`Self::join`].
+    pub fn join_as(&self, node: Option<u16>, name: &str, process: u32) -> Result<Node<'a>, Error> {
         let nodes = 0..self.geometry().nodes as u16;
         let free = match node {
             Some(node) => (nodes.contains(&node) && self.port.hold(node)).then_some(node),
@@ -41,14 +66,54 @@ impl<'a> Table<'a> {
         };
         let node = free.ok_or(Error::NoLane)?;
         // From here on the lane is this process', and nobody else begins a life in it.
-        let result = self.begin_life(node);
+        let result = self.begin_life(node, name, process);
         if result.is_err() {
             self.port.let_go(node);
         }
         result
     }
 
-    fn begin_life(&self, node: u16) -> Result<Node<'a>, Error> {
+    /// Needs: the lane is held, and no life is in it; who reads the name looks at the life again afterwards.
+    fn write_name(&self, lane: usize, name: &str, process: u32) {
+        let mut bytes = [0; NAME_WORDS * 4];
+        for (to, from) in bytes[..NAME_MAX].iter_mut().zip(name.bytes()) {
+            *to = from;
+        }
+        for (i, word) in bytes.chunks_exact(4).enumerate() {
+            let word = word.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
+            self.region.lane(lane, NAME + i).store(word, SeqCst);
+        }
+        self.region.lane(lane, PROCESS).store(process, SeqCst);
+    }
+
+    fn read_name(&self, lane: usize) -> heapless::String<NAME_MAX> {
+        let words = (0..NAME_WORDS).map(|i| self.region.lane(lane, NAME + i).load(SeqCst));
+        let bytes = words.flat_map(u32::to_le_bytes).take(NAME_MAX).take_while(|byte| *byte != 0);
+        // What comes from the region may be no text.
+        bytes
+            .map(|byte| if (b' '..=b'~').contains(&byte) { char::from(byte) } else { '?' })
+            .collect()
+    }
+
+    /// The nodes that are in the table, in their lanes' order; also those that have died and that nobody has
+    /// met yet.
+    pub fn peers(&self) -> impl Iterator<Item = Peer> {
+        self.region.lanes().filter_map(|lane| {
+            let life = || self.region.lane(lane, LIFE).load(SeqCst);
+            let incarnation = life();
+            let node = lane as u16;
+            let peer = Peer {
+                life: Life { node, incarnation },
+                name: self.read_name(lane),
+                process: self.region.lane(lane, PROCESS).load(SeqCst),
+                hold: self.port.look(node),
+            };
+            // All of it is of one life if that is still the same.
+            (incarnation != 0 && life() == incarnation).then_some(peer)
+        })
+    }
+
+    fn begin_life(&self, node: u16, name: &str, process: u32) -> Result<Node<'a>, Error> {
         let lane = usize::from(node);
         let life = self.region.lane(lane, LIFE);
         let before = life.load(SeqCst);
@@ -57,6 +122,9 @@ impl<'a> Table<'a> {
             next if next == before => self.next_incarnation()?,
             next => next,
         };
+        // Not the old life with the new one's name.
+        life.store(0, SeqCst);
+        self.write_name(lane, name, process);
         let joined = Node { table: *self, me: Life { node, incarnation } };
         // First the life, then the clearing up: what this one takes over must be seen as taken by
         // somebody who lives.

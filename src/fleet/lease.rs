@@ -2,13 +2,13 @@
 //! Reserve, accept, complete, reconcile: the life of a lease.
 
 use super::geometry::{
-    CAPACITY, ENTRY_FENCE_HIGH, ENTRY_FENCE_LOW, ENTRY_GENERATION, ENTRY_TIME, EXECUTION_CELL,
+    CAPACITY, ENTRY_FENCE_HIGH, ENTRY_HOLDER, ENTRY_TENANCY, ENTRY_TIME, EXECUTION_CELL,
     LAST_RESERVE, Slot,
 };
 #[cfg(test)]
 use super::id::Life;
 use super::id::{Execution, Id, Lease};
-use super::words::{Cell, Phase, Relaxed, SERIAL, SeqCst, Tenancy, Usage, update};
+use super::words::{Cell, EntryTenancy, Phase, Relaxed, SERIAL, SeqCst, Tenancy, Usage, update};
 use super::{Error, Node, PENDING, Table};
 
 /// What an owner has counted, see [`Node::reconcile`].
@@ -62,13 +62,14 @@ impl Table<'_> {
             // A published serial comes once in 2^30 reservations of the slot, and while it stands the
             // words beside it do not change.
             cell == Cell::Published(fence as u32 & SERIAL)
-                && word(*entry, ENTRY_FENCE_LOW) == fence as u32
+                && EntryTenancy::unpack(word(*entry, ENTRY_TENANCY)).fence_bits
+                    == fence as u32 >> 30
                 && word(*entry, ENTRY_FENCE_HIGH) == (fence >> 32) as u32
         })
     }
 
     /// Milliseconds since `then`; 0 if that is later, as another processor's clock may have it.
-    fn age_ms(&self, then: u32) -> u32 {
+    pub(super) fn age_ms(&self, then: u32) -> u32 {
         (self.port.clock_ms().wrapping_sub(then) as i32).max(0) as u32
     }
 }
@@ -140,9 +141,9 @@ impl Node<'_> {
         let fence = self.next_fence(slot)?;
         let beside =
             |word, value| self.region.beside_entry(slot, entry, word).store(value, Relaxed);
-        beside(ENTRY_GENERATION, generation);
+        beside(ENTRY_TENANCY, EntryTenancy::new(generation, fence).pack());
         beside(ENTRY_TIME, now);
-        beside(ENTRY_FENCE_LOW, fence as u32);
+        beside(ENTRY_HOLDER, self.life().tag());
         beside(ENTRY_FENCE_HIGH, (fence >> 32) as u32);
         let bit = 1 << entry;
         update(self.region.usage(slot), |word| {
@@ -183,8 +184,8 @@ impl Node<'_> {
             Cell::Claimed(life) => self.is_over(life),
             // The generation is read first: one that has ended by then stays ended.
             Cell::Published(_) => {
-                let of = self.region.beside_entry(slot, entry, ENTRY_GENERATION).load(SeqCst);
-                !self.tenancy(slot).is(of)
+                let of = self.region.beside_entry(slot, entry, ENTRY_TENANCY).load(SeqCst);
+                !self.tenancy(slot).is(EntryTenancy::unpack(of).generation)
             }
             Cell::Broken => true,
         };

@@ -79,6 +79,15 @@ impl Table<'_> {
     /// Who owns something, resource or permit, sorted. Says who is in the table, not who is alive. Into
     /// `owners`; how many there are.
     pub fn owners(&self, owners: &mut [Life]) -> usize {
+        self.each_owner(|index, owner| {
+            if let Some(place) = owners.get_mut(index) {
+                *place = owner;
+            }
+        })
+    }
+
+    /// As [`Self::owners`], each with its number.
+    pub(crate) fn each_owner(&self, mut found: impl FnMut(usize, Life)) -> usize {
         let mut count = 0;
         let mut last = None;
         // Each round finds the next one; the bound is what a table can hold.
@@ -87,9 +96,7 @@ impl Table<'_> {
         for _ in 0..bound {
             let next = self.all_owners().filter(|owner| Some(*owner) > last).min();
             let Some(owner) = next else { break };
-            if let Some(place) = owners.get_mut(count) {
-                *place = owner;
-            }
+            found(count, owner);
             count += 1;
             last = Some(owner);
         }

@@ -67,8 +67,11 @@ mod keys;
 mod lane;
 mod lease;
 mod members;
+#[cfg_attr(any(loom, shuttle), allow(dead_code))] // The C ABI's, which no model has.
+pub(crate) mod membership;
 mod permit;
 mod port;
+mod report;
 mod resource;
 mod words;
 
@@ -78,7 +81,7 @@ pub use death::Swept;
 pub use geometry::Geometry;
 pub use id::{Claim, Execution, Id, Key, Lease, Life, NotAnId};
 pub use keys::Wait;
-pub use lane::Node;
+pub use lane::{NAME_MAX, Node, Peer};
 pub use lease::{Counted, Reconciled};
 pub use members::{Budget, Candidate, Members};
 pub use permit::Permit;

@@ -5,7 +5,7 @@ use super::geometry::{KEY_CLAIMS, PERMIT_OWNER, PERMIT_SERIAL};
 use super::id::{Claim, Key, Life};
 use super::members::Budget;
 use super::words::{Cell, Claims, Relaxed, SERIAL, SeqCst, update};
-use super::{Error, Node, PERMITS};
+use super::{Error, Node, PERMITS, Table};
 
 /// The right to create one resource under a key. Ends when it is dropped, or by [`Node::finish`].
 #[derive(Debug)]
@@ -33,6 +33,12 @@ impl Drop for Permit<'_, '_> {
     fn drop(&mut self) {
         // It may have ended before, by a report or a reset: its serial is not in the table any more.
         let _ = self.node.finish(self.claim);
+    }
+}
+
+impl Table<'_> {
+    pub(super) fn permit_owner(&self, entry: usize, cell: usize) -> Life {
+        Life::from_tag(self.region.beside_permit(entry, cell, PERMIT_OWNER).load(SeqCst))
     }
 }
 
@@ -110,10 +116,6 @@ impl<'a> Node<'a> {
         self.end_permit(entry, cell);
         self.key_changed(entry);
         Ok(())
-    }
-
-    pub(super) fn permit_owner(&self, entry: usize, cell: usize) -> Life {
-        Life::from_tag(self.region.beside_permit(entry, cell, PERMIT_OWNER).load(SeqCst))
     }
 
     /// Clears the bit of the claimed cell, and gives the cell back.

@@ -136,22 +136,9 @@ impl core::fmt::Debug for Image {
     }
 }
 
-/// Marks that somebody waits for `word`, and sleeps while it is `value`.
-pub(super) fn wait(
-    port: &dyn FleetPort,
-    word: &AtomicU32,
-    watched: &AtomicU32,
-    value: u32,
-    timeout_ms: u32,
-) -> bool {
-    // After the value was read, see `moved`.
-    watched.store(1, SeqCst);
-    port.wait(word, value, timeout_ms)
-}
-
 /// The word has moved: wakes who waits for it. Without a waiter that is one load.
 ///
-/// A waiter reads the word, sets the mark, and sleeps while the word is what it read. Clearing the mark
+/// A waiter reads the word, sets the mark (`wait_until`), and sleeps while the word is what it read. Clearing the mark
 /// may take it from a waiter that is about to sleep, so the word moves once more after that: either that
 /// waiter read it before, and does not sleep or is woken, or it sets the mark after.
 pub(super) fn moved(port: &dyn FleetPort, word: &AtomicU32, watched: &AtomicU32) {

@@ -117,6 +117,28 @@ impl Usage {
     }
 }
 
+/// What stands beside a pending entry: `generation:30 fence:2`, its tenancy and the fence's bits 30 and
+/// 31. The cell holds the bits below, a word of its own those above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct EntryTenancy {
+    pub generation: u32,
+    pub fence_bits: u32,
+}
+
+impl EntryTenancy {
+    pub fn new(generation: u32, fence: u64) -> Self {
+        Self { generation, fence_bits: fence as u32 >> 30 }
+    }
+
+    pub fn unpack(word: u32) -> Self {
+        Self { generation: word >> 2, fence_bits: word & 3 }
+    }
+
+    pub const fn pack(self) -> u32 {
+        self.generation << 2 | self.fence_bits
+    }
+}
+
 /// Who builds or owns a slot, and in which tenancy: `incarnation:20 generation:12`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
@@ -229,6 +251,7 @@ mod tests {
         fn every_packed_word_comes_back(word: u32) {
             prop_assert_eq!(Usage::unpack(word).pack(), word);
             prop_assert_eq!(Owner::unpack(word).pack(), word);
+            prop_assert_eq!(EntryTenancy::unpack(word).pack(), word);
             if word & 3 != 3 {
                 prop_assert_eq!(Tenancy::unpack(word).pack(), word);
             }

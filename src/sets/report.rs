@@ -4,30 +4,14 @@
 use super::RefusalKind;
 use super::slot::{PoolSlot, SetWord, pool_state, worker_state};
 use crate::account::Account;
-use crate::crew::{Crew, Line};
+use crate::crew::{Crew, Printer};
 use crate::sync::atomic::Ordering::Relaxed;
-use core::fmt::{self, Write};
-
-/// Where the report's lines go, one by one, without newline.
-struct Printer<'a> {
-    sink: &'a mut dyn FnMut(&str),
-    line: Line,
-}
-
-impl Printer<'_> {
-    fn print(&mut self, text: fmt::Arguments<'_>) {
-        self.line.clear();
-        // A line that is full is cut, not lost.
-        let _ = self.line.write_fmt(text);
-        (self.sink)(self.line.text());
-    }
-}
 
 impl Crew {
     /// Prints the state of the process, line by line, into `sink`. Level 0: a line for the account
     /// and one per pool. Level 1: roles and refusals too. Level 2: every busy set too. Any thread.
     pub fn report(&'static self, level: u32, sink: &mut dyn FnMut(&str)) {
-        let mut out = Printer { sink, line: Line::new() };
+        let mut out = Printer::new(sink);
         let Some(account) = self.account_usage() else {
             return out.print(format_args!("not booted"));
         };

@@ -211,6 +211,12 @@ impl<T> UnsafeCell<T> {
         Self { content: core::cell::UnsafeCell::new(value), watch: OnceCell::new() }
     }
 
+    /// Lets `user` look at the content; fails the model if somebody changes it meanwhile.
+    pub(crate) fn with<R>(&self, user: impl FnOnce(*const T) -> R) -> R {
+        let watch = self.watch.get_or_init(|| take(|stock| &mut stock.cells));
+        watch.with(|_| user(self.content.get()))
+    }
+
     /// Lets `user` at the content; fails the model if it is not the only one.
     pub(crate) fn with_mut<R>(&self, user: impl FnOnce(*mut T) -> R) -> R {
         let watch = self.watch.get_or_init(|| take(|stock| &mut stock.cells));

@@ -14,6 +14,8 @@ pub enum Kind {
     Job = 3,
     /// A charge for a fixed thread.
     Charge = 4,
+    /// A membership in a fleet's table.
+    Fleet = 5,
 }
 
 /// The name of one life of one slot. The bits are `kind:8 index:24 generation:32`. Zero names
