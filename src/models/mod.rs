@@ -18,6 +18,7 @@ mod fleet;
 mod growth;
 mod jobs;
 mod leases;
+mod membership;
 mod peers;
 #[cfg(not(loom))]
 mod scenarios;

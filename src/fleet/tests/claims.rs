@@ -145,6 +145,25 @@ fn acquire_walks_create_reuse_wait() {
 }
 
 #[test]
+fn what_comes_after_the_last_look_ends_the_wait() {
+    let world = World::new(SMALL);
+    let node = world.join();
+    let gone = node.register(KEY, 1).unwrap();
+    node.unregister(gone).unwrap();
+    let mut looks = 0;
+    let plan = node.acquire(KEY, Limits { max_live: 9, attempts: 2 }, |_: &View<'_, '_>| {
+        looks += 1;
+        if looks == 2 {
+            // Another one registers after this look, before its choice is carried out.
+            node.register(KEY, 1).unwrap();
+        }
+        Choice::Reuse(gone)
+    });
+    let Ok(Plan::Wait(version)) = plan else { panic!("both races are lost: {plan:?}") };
+    assert!(matches!(node.wait(KEY, version, 0), Ok(Wait::Changed(_))));
+}
+
+#[test]
 fn policies_prefer_what_they_say() {
     let world = World::new(SMALL);
     let (one, two) = (world.join(), world.join());

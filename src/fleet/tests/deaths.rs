@@ -2,9 +2,9 @@
 //! Lives that end: reported, met, swept up, begun anew; and resets.
 
 use super::*;
-use crate::fleet::geometry::{BOOTS, ENTRY_GENERATION, EPOCH, KEY_CLAIMS, LIFE, RESETTER};
+use crate::fleet::geometry::{BOOTS, ENTRY_TENANCY, EPOCH, KEY_CLAIMS, LIFE, RESETTER};
 use crate::fleet::id::INCARNATION_MAX;
-use crate::fleet::words::Cell;
+use crate::fleet::words::{Cell, EntryTenancy};
 use crate::fleet::{Budget, Counted, Error, Figures, Life, Swept, Wait};
 
 #[test]
@@ -104,7 +104,9 @@ fn die_while_reserving(node: &Node<'_>, id: crate::fleet::Id, steps: u32) {
     let entry = (0..8).find(|entry| Cell::claim(node.region.entry(slot, *entry), node.life()));
     let entry = entry.unwrap();
     if steps > 0 {
-        node.region.beside_entry(slot, entry, ENTRY_GENERATION).store(generation, SeqCst);
+        node.region
+            .beside_entry(slot, entry, ENTRY_TENANCY)
+            .store(EntryTenancy::new(generation, 0).pack(), SeqCst);
     }
     if steps > 1 {
         node.region.usage(slot).fetch_or(1 << entry, SeqCst);

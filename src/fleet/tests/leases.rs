@@ -2,8 +2,8 @@
 //! Reserve, accept, complete, reconcile, drain: what one thread sees.
 
 use super::*;
-use crate::fleet::geometry::{ENTRY_GENERATION, FENCE_HIGH, FENCE_LOW, Slot};
-use crate::fleet::words::{Cell, GENERATION_MAX, Phase, Tenancy};
+use crate::fleet::geometry::{ENTRY_TENANCY, FENCE_HIGH, FENCE_LOW, Slot};
+use crate::fleet::words::{Cell, EntryTenancy, GENERATION_MAX, Phase, Tenancy};
 use crate::fleet::{Candidate, Counted, Error, Execution, Id, Lease, Life, PENDING, Reconciled};
 
 const NOTHING: Counted = Counted { table: 0, really: 0 };
@@ -192,7 +192,10 @@ fn a_unit_given_back_late_is_not_the_next_tenants() {
     // A reserver is held up after it has taken the unit, before it publishes.
     let entry = owner.region.entry(slot, 0);
     assert!(Cell::claim(entry, user.life()));
-    owner.region.beside_entry(slot, 0, ENTRY_GENERATION).store(generation, SeqCst);
+    owner
+        .region
+        .beside_entry(slot, 0, ENTRY_TENANCY)
+        .store(EntryTenancy::new(generation, 0).pack(), SeqCst);
     owner.region.usage(slot).fetch_or(1, SeqCst);
     owner.unregister(id).unwrap();
     let next = owner.register(KEY, 2).unwrap();
@@ -219,7 +222,10 @@ fn a_reservation_published_for_an_ended_tenancy_is_taken_by_whoever_meets_it() {
     let next = owner.register(KEY, 1).unwrap();
     // It died between publishing and looking at the generation.
     assert!(Cell::claim(owner.region.entry(slot, 3), user.life()));
-    owner.region.beside_entry(slot, 3, ENTRY_GENERATION).store(generation, SeqCst);
+    owner
+        .region
+        .beside_entry(slot, 3, ENTRY_TENANCY)
+        .store(EntryTenancy::new(generation, 0).pack(), SeqCst);
     owner.region.usage(slot).fetch_or(1 << 3, SeqCst);
     assert!(Cell::publish(owner.region.entry(slot, 3), user.life(), 99));
     assert!(owner.reserve(next).is_ok(), "its unit was in the way, and is back");

@@ -6,6 +6,7 @@ mod deaths;
 mod hostile;
 mod leases;
 mod model;
+mod names;
 mod opening;
 mod threads;
 mod waiting;
