@@ -42,6 +42,14 @@ int32_t crew_fleet_shm_join(const char *shm_name, const crew_fleet_geometry *geo
 int32_t crew_fleet_shm_leave(crew_fleet fleet);
 
 /*
+ * What the table of that name was made with: for who was told CREW_FLEET_OTHER_GEOMETRY, to say what differs. `geometry`
+ * comes initialised and is overwritten. Any thread.
+ *
+ * CREW_NULL_ARGUMENT, CREW_BAD_TEXT, CREW_FLEET_SYSTEM (errno), CREW_FLEET_TOO_SMALL; else as crew_fleet_geometry_of.
+ */
+int32_t crew_fleet_shm_geometry(const char *shm_name, crew_fleet_geometry *geometry);
+
+/*
  * Takes the memory's name away. Who has it mapped keeps it; who joins by that name makes a new table.
  *
  * CREW_NULL_ARGUMENT, CREW_BAD_TEXT, CREW_FLEET_SYSTEM (errno).

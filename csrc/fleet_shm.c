@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 #define NAME_MOST 200u
+/* Every table is longer than this, and has its geometry in it. */
+#define HEADER_BYTES 128u
 
 /* FREE -> CHANGING -> OPEN -> CHANGING -> ... -> FREE. CHANGING is one thread's: whoever comes meanwhile is told so. */
 enum { FREE, CHANGING, OPEN };
@@ -205,6 +207,22 @@ static int32_t map(shared *at, size_t bytes)
     return at->memory == MAP_FAILED ? refused_by_system() : CREW_OK;
 }
 
+/* What is there of the table's beginning, to be looked at only. */
+static int32_t map_header(shared *at)
+{
+    struct stat status;
+
+    if (fstat(at->file, &status) != 0) {
+        return refused_by_system();
+    }
+    if (status.st_size < (off_t)HEADER_BYTES) {
+        return CREW_FLEET_TOO_SMALL;
+    }
+    at->bytes = HEADER_BYTES;
+    at->memory = mmap(NULL, at->bytes, PROT_READ, MAP_SHARED, at->file, 0);
+    return at->memory == MAP_FAILED ? refused_by_system() : CREW_OK;
+}
+
 static void unmap(shared *at)
 {
     const int error = errno;
@@ -329,6 +347,24 @@ int32_t crew_fleet_shm_unlink(const char *shm_name)
         return status;
     }
     return shm_unlink(checked) == 0 ? CREW_OK : refused_by_system();
+}
+
+int32_t crew_fleet_shm_geometry(const char *shm_name, crew_fleet_geometry *geometry)
+{
+    shared looked_at;
+    int32_t status = checked_name(shm_name, looked_at.name);
+
+    if (status != CREW_OK) {
+        return status;
+    }
+    looked_at.memory = MAP_FAILED;
+    looked_at.file = shm_open(looked_at.name, O_RDONLY, 0);
+    status = looked_at.file < 0 ? refused_by_system() : map_header(&looked_at);
+    if (status == CREW_OK) {
+        status = crew_fleet_geometry_of((const uint32_t *)looked_at.memory, looked_at.bytes, geometry);
+    }
+    unmap(&looked_at);
+    return status;
 }
 
 /* ---- the descriptor ---- */

@@ -1070,6 +1070,18 @@ void crew_worker_exited(uint32_t worker);
 // `geometry` is NULL or valid; `bytes` is NULL or writable.
 int32_t crew_fleet_bytes(const struct crew_fleet_geometry *geometry, size_t *bytes);
 
+// What the table in `memory` was made with: for who was told CREW_FLEET_OTHER_GEOMETRY, to say what
+// differs. `geometry` comes initialised and is overwritten.
+//
+// CREW_NULL_ARGUMENT, CREW_BAD_SIZE, CREW_BAD_VALUE (memory is not aligned), CREW_FLEET_NOT_A_TABLE,
+// CREW_FLEET_OTHER_BYTE_ORDER, CREW_FLEET_OTHER_VERSION.
+//
+// Pointers:
+// `memory` is NULL or readable for `bytes`; `geometry` is NULL or valid.
+int32_t crew_fleet_geometry_of(const uint32_t *memory,
+                               size_t bytes,
+                               struct crew_fleet_geometry *geometry);
+
 // Opens the table in `memory`, makes it there if there are only zeros, and joins it: this process is
 // one of its nodes until crew_fleet_leave. What an earlier process in the same node left is taken back.
 // A child process that was forked and runs on without exec must not use its parent's membership.

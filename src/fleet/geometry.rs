@@ -115,6 +115,25 @@ impl Geometry {
         }
     }
 
+    /// What the table in these words was made with: for who was refused, to say what differs.
+    ///
+    /// # Errors
+    /// [`OpenError::NotATable`], also for one that is only being made; [`OpenError::OtherByteOrder`],
+    /// [`OpenError::OtherVersion`].
+    pub fn of_table(words: &[AtomicU32]) -> Result<Self, OpenError> {
+        let word = |index: usize| words.get(index).map_or(0, |word| word.load(SeqCst));
+        match (word(0), word(1)) {
+            (MAGIC, LAYOUT_VERSION) => {}
+            (MAGIC, 1..) => return Err(OpenError::OtherVersion),
+            (magic, _) if magic == MAGIC.swap_bytes() => return Err(OpenError::OtherByteOrder),
+            _ => return Err(OpenError::NotATable),
+        }
+        let kind = u8::try_from(word(2)).map_err(|_| OpenError::NotATable)?;
+        let [nodes, resources, executions, keys] = [3, 4, 5, 6].map(word);
+        let geometry = Self { kind, nodes, resources, executions, keys };
+        if geometry.fault().is_some() { Err(OpenError::NotATable) } else { Ok(geometry) }
+    }
+
     const fn lane_words(&self) -> u64 {
         let arrays = (3 * self.resources as u64).next_multiple_of(LINE as u64);
         let slots = self.resources as u64 * SLOT as u64;

@@ -168,6 +168,41 @@ pub unsafe extern "C" fn crew_fleet_bytes(
     unsafe { give(bytes, || read_geometry(geometry)?.bytes().ok_or(CREW_FLEET_BAD_GEOMETRY)) }
 }
 
+/// What the table in `memory` was made with: for who was told CREW_FLEET_OTHER_GEOMETRY, to say what
+/// differs. `geometry` comes initialised and is overwritten.
+///
+/// CREW_NULL_ARGUMENT, CREW_BAD_SIZE, CREW_BAD_VALUE (memory is not aligned), CREW_FLEET_NOT_A_TABLE,
+/// CREW_FLEET_OTHER_BYTE_ORDER, CREW_FLEET_OTHER_VERSION.
+///
+/// # Safety
+/// `memory` is NULL or readable for `bytes`; `geometry` is NULL or valid.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn crew_fleet_geometry_of(
+    memory: *const u32,
+    bytes: usize,
+    geometry: *mut crew_fleet_geometry,
+) -> i32 {
+    let read = || {
+        // SAFETY: the caller's promise.
+        unsafe { check_size(geometry) }?;
+        if memory.is_null() {
+            return Err(CREW_NULL_ARGUMENT);
+        }
+        if !memory.is_aligned() || bytes > isize::MAX as usize {
+            return Err(CREW_BAD_VALUE);
+        }
+        let count = bytes / size_of::<AtomicU32>();
+        // SAFETY: the caller's promise: aligned, of this size; it is only read, by atomic loads.
+        let words = unsafe { core::slice::from_raw_parts(memory.cast::<AtomicU32>(), count) };
+        let Geometry { kind, nodes, resources, executions, keys } =
+            Geometry::of_table(words).map_err(of_open_error)?;
+        let size = size_of::<crew_fleet_geometry>() as u32;
+        Ok(crew_fleet_geometry { size, kind: kind.into(), nodes, resources, executions, keys })
+    };
+    // SAFETY: the caller's promise.
+    unsafe { give(geometry, read) }
+}
+
 /// Opens the table in `memory`, makes it there if there are only zeros, and joins it: this process is
 /// one of its nodes until crew_fleet_leave. What an earlier process in the same node left is taken back.
 /// A child process that was forked and runs on without exec must not use its parent's membership.

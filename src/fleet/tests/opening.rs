@@ -50,6 +50,28 @@ fn what_is_no_table_of_ours_is_told_apart() {
 }
 
 #[test]
+fn a_refused_peer_learns_what_the_table_was_made_with() {
+    let world = World::new(SMALL);
+    assert_eq!(Geometry::of_table(&world.words), Err(OpenError::NotATable), "nobody made one");
+    world.table();
+    assert_eq!(Geometry::of_table(&world.words), Ok(SMALL));
+    for words in 0..7 {
+        let short = Geometry::of_table(&world.words[..words]);
+        assert_eq!(short, Err(OpenError::NotATable), "{words} words of it");
+    }
+    let magic = world.words[0].swap(77, SeqCst);
+    assert_eq!(Geometry::of_table(&world.words), Err(OpenError::NotATable));
+    world.words[0].store(magic.swap_bytes(), SeqCst);
+    assert_eq!(Geometry::of_table(&world.words), Err(OpenError::OtherByteOrder));
+    world.words[0].store(magic, SeqCst);
+    world.words[1].fetch_add(1, SeqCst);
+    assert_eq!(Geometry::of_table(&world.words), Err(OpenError::OtherVersion));
+    world.words[1].fetch_sub(1, SeqCst);
+    world.words[5].store(3, SeqCst);
+    assert_eq!(Geometry::of_table(&world.words), Err(OpenError::NotATable), "no power of two");
+}
+
+#[test]
 fn a_target_that_cannot_wait_is_refused() {
     let image = crate::fleet::Image::new(&crate::shim::PORT, &[]).unwrap();
     let world = World::new(SMALL);
