@@ -37,7 +37,7 @@ int32_t crew_fleet_shm_join(const char *shm_name, const crew_fleet_geometry *geo
  * Leaves (crew_fleet_leave) and gives back what crew_fleet_shm_join took; the memory stays for others. CREW_BUSY while
  * another thread's call on this fleet is under way: call again. Ends the descriptor.
  *
- * CREW_BUSY, CREW_STALE, CREW_BAD_HANDLE (not joined by crew_fleet_shm_join).
+ * CREW_BUSY, CREW_STALE (left before), CREW_BAD_HANDLE (not joined by crew_fleet_shm_join, or left long ago).
  */
 int32_t crew_fleet_shm_leave(crew_fleet fleet);
 

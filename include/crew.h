@@ -881,7 +881,8 @@ int32_t crew_budget_parse(const char *text, uint32_t *mib);
 
 // Opens a pool, and makes its prestarted sets. BOOT ONLY.
 //
-// CREW_NOT_BOOTED, CREW_ALREADY_SEALED, CREW_BUSY, CREW_BAD_SIZE, CREW_BAD_FLAGS, CREW_BAD_TEXT,
+// CREW_NOT_BOOTED, CREW_ALREADY_SEALED, CREW_BUSY (another administrative call is under way, or the
+// end of a close that may make the room which is missing), CREW_BAD_SIZE, CREW_BAD_FLAGS, CREW_BAD_TEXT,
 // CREW_BAD_ROSTER, CREW_BAD_STACK, CREW_BAD_PRIORITY, CREW_BAD_CAPACITY, CREW_BAD_VALUE (the bytes
 // of all sets together), CREW_TABLE_FULL, or the refusal of a set to be prestarted: then every set
 // made before it has been taken back; threads that did not end within a second keep the pool's
