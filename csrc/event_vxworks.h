@@ -13,10 +13,10 @@
 #include <vxWorks.h>
 
 #include "crew.h"
+#include "vxworks_ticks.h"
 
 #include <errno.h>
 #include <semLib.h>
-#include <sysLib.h>
 
 static int32_t event_create(void *context, crew_event *event)
 {
@@ -30,22 +30,10 @@ static int32_t event_create(void *context, crew_event *event)
     return 0;
 }
 
-/* Clock ticks that last at least `timeout_ms`: rounded up, and one for the tick that has begun. */
-static _Vx_ticks_t event_ticks(uint32_t timeout_ms)
-{
-    uint64_t ticks = ((uint64_t)timeout_ms * (uint64_t)sysClkRateGet() + 999u) / 1000u + 1u;
-
-    if (timeout_ms == 0u) {
-        return NO_WAIT;
-    }
-    /* The largest number would be for ever; ending early is allowed. */
-    return (_Vx_ticks_t)(ticks < INT32_MAX ? ticks : INT32_MAX);
-}
-
 static int32_t event_wait(void *context, crew_event *event, uint32_t timeout_ms)
 {
     (void)context;
-    return semTake((SEM_ID)event->object, event_ticks(timeout_ms)) == OK ? 1 : 0;
+    return semTake((SEM_ID)event->object, crew_vxworks_ticks(timeout_ms)) == OK ? 1 : 0;
 }
 
 /* Returns early, and the worker's loop looks for a cancellation before it asks again. */

@@ -34,7 +34,7 @@ CREW_LIB := $(CREW_DIR)/libcrew.a
 # Without std's own backtraces, which nobody could read here; a panic says where it was.
 CREW_CARGO_c := -Zbuild-std=core
 CREW_CARGO_std := --features std -Zbuild-std=std,panic_abort -Zbuild-std-features=
-CREW_OBJECTS := $(if $(filter c,$(CREW_THREADS)),$(CREW_DIR)/worker.o $(CREW_DIR)/port_posix.o)
+CREW_OBJECTS := $(if $(filter c,$(CREW_THREADS)),$(patsubst %,$(CREW_DIR)/%.o,worker port_posix fleet_acquire fleet_shm))
 
 .PHONY: crew-lib crew-rust
 crew-lib: $(CREW_LIB)

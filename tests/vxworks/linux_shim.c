@@ -2,9 +2,11 @@
 #include "linux_shim.h"
 
 #include <errno.h>
+#include <objLib.h>
 #include <pthread.h>
 #include <semLib.h>
 #include <string.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sysLib.h>
@@ -192,6 +194,8 @@ struct _Vx_semaphore {
     pthread_mutex_t mutex;
     pthread_cond_t given;
     int full;
+    /* Counts flushes, so that who waits sees one. */
+    unsigned flushes;
 };
 
 static size_t semaphores_left = SHIM_NO_LIMIT;
@@ -265,16 +269,18 @@ STATUS semTake(SEM_ID semaphore, _Vx_ticks_t timeout)
 {
     struct timespec until = tick_from_now(timeout);
     int error = 0;
+    unsigned before;
     int taken;
     int state;
 
     last_ticks = timeout;
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
     (void)pthread_mutex_lock(&semaphore->mutex);
-    while (!semaphore->full && timeout != NO_WAIT && error == 0) {
+    before = semaphore->flushes;
+    while (!semaphore->full && semaphore->flushes == before && timeout != NO_WAIT && error == 0) {
         error = pthread_cond_timedwait(&semaphore->given, &semaphore->mutex, &until);
     }
-    taken = semaphore->full;
+    taken = semaphore->full || semaphore->flushes != before;
     semaphore->full = 0;
     (void)pthread_mutex_unlock(&semaphore->mutex);
     (void)pthread_setcancelstate(state, &state);
@@ -291,6 +297,80 @@ STATUS semGive(SEM_ID semaphore)
     (void)pthread_cond_signal(&semaphore->given);
     (void)pthread_mutex_unlock(&semaphore->mutex);
     (void)pthread_setcancelstate(state, &state);
+    return OK;
+}
+
+STATUS semFlush(SEM_ID semaphore)
+{
+    (void)pthread_mutex_lock(&semaphore->mutex);
+    semaphore->flushes++;
+    (void)pthread_cond_broadcast(&semaphore->given);
+    (void)pthread_mutex_unlock(&semaphore->mutex);
+    return OK;
+}
+
+/* Public objects: of this process only, for who opens one from its own threads. All are deleted on their last close. */
+static struct object {
+    char name[256];
+    SEM_ID semaphore;
+    unsigned opens;
+} objects[16];
+static pthread_mutex_t objects_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static SEM_ID object_open(const char *name, int mode)
+{
+    struct object *free_one = NULL;
+    size_t i;
+
+    for (i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
+        if (objects[i].opens == 0u) {
+            free_one = &objects[i];
+        } else if (strcmp(objects[i].name, name) == 0) {
+            if ((mode & OM_EXCL) != 0) {
+                errno = EEXIST;
+                return NULL;
+            }
+            objects[i].opens++;
+            return objects[i].semaphore;
+        }
+    }
+    if ((mode & OM_CREATE) == 0 || free_one == NULL) {
+        errno = S_objLib_OBJ_NOT_FOUND;
+        return NULL;
+    }
+    free_one->semaphore = semBCreate(SEM_Q_FIFO, SEM_EMPTY);
+    if (free_one->semaphore != NULL) {
+        (void)snprintf(free_one->name, sizeof(free_one->name), "%s", name);
+        free_one->opens = 1u;
+    }
+    return free_one->semaphore;
+}
+
+SEM_ID semOpen(const char *name, SEM_TYPE type, int initial, int options, int mode, void *context)
+{
+    SEM_ID semaphore;
+
+    (void)type;
+    (void)initial;
+    (void)options;
+    (void)context;
+    (void)pthread_mutex_lock(&objects_lock);
+    semaphore = object_open(name, mode);
+    (void)pthread_mutex_unlock(&objects_lock);
+    return semaphore;
+}
+
+STATUS semClose(SEM_ID semaphore)
+{
+    size_t i;
+
+    (void)pthread_mutex_lock(&objects_lock);
+    for (i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
+        if (objects[i].semaphore == semaphore && objects[i].opens > 0u && --objects[i].opens == 0u) {
+            free(semaphore);
+        }
+    }
+    (void)pthread_mutex_unlock(&objects_lock);
     return OK;
 }
 
@@ -348,7 +428,10 @@ void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fi
         errno = ENOMEM;
         return MAP_FAILED;
     }
-    range = __real_mmap(address, bytes, protection, (flags & ~MAP_ANONYMOUS) | LINUX_MAP_ANONYMOUS, file, offset);
+    if ((flags & MAP_ANONYMOUS) != 0) {
+        flags = (flags & ~MAP_ANONYMOUS) | LINUX_MAP_ANONYMOUS;
+    }
+    range = __real_mmap(address, bytes, protection, flags, file, offset);
     if (range != MAP_FAILED) {
         (void)__atomic_add_fetch(&mapped_bytes, bytes, __ATOMIC_SEQ_CST);
     }

@@ -9,6 +9,11 @@
 #include "fixture.h"
 #include "linux_shim.h"
 
+#ifndef STD_PORT
+#include "crew_fleet_shm.h"
+#include "fleet.h"
+#endif
+
 #include <pthread.h>
 
 #define MIB 1048576u
@@ -249,6 +254,57 @@ static void wait_is_given_ticks_for_all_of_its_time(void)
     (void)CHECK_EQ(own->event_wait(own->context, &event, 0u), 0);
     (void)CHECK_EQ(shim_ticks(), 0);
 }
+
+static crew_fleet fleets[2];
+static uint32_t since;
+
+static void *wait_for_change(void *argument)
+{
+    uint32_t now;
+
+    *(int32_t *)argument = crew_fleet_wait(fleets[1], text_key("scan"), since, WAIT_MS, &now);
+    return NULL;
+}
+
+/* A lane is a semaphore that goes with its last close, and a change flushes who waits. */
+static void fleets_share_memory_by_public_semaphores(void)
+{
+    crew_fleet_geometry geometry = small_geometry();
+    crew_key key = text_key("scan");
+    crew_resource resource;
+    crew_life lives[2] = { { 9u, 9u }, { 9u, 9u } };
+    char name[64];
+    pthread_t thread;
+    int32_t waited = -1;
+    int descriptor;
+    int out;
+    int i;
+
+    (void)snprintf(name, sizeof(name), "crew-vxworks-%ld", (long)getpid());
+    for (i = 0; i < 2; i++) {
+        REQUIRE_EQ(crew_fleet_shm_join(name, &geometry, 0600u, "rtp", &fleets[i]), CREW_OK);
+        (void)CHECK_EQ(crew_fleet_life(fleets[i], &lives[i]), CREW_OK);
+        (void)CHECK_EQ(lives[i].node, i);
+    }
+    (void)CHECK_EQ(crew_fleet_node_dead(fleets[0], lives[1]), CREW_FLEET_ALIVE);
+    REQUIRE_EQ(crew_fleet_register(fleets[0], key, 1u, &resource), CREW_OK);
+    (void)CHECK_EQ(crew_fleet_version(fleets[1], key, &since), CREW_OK);
+    REQUIRE_EQ(pthread_create(&thread, NULL, wait_for_change, &waited), 0);
+    (void)CHECK_EQ(crew_fleet_drain(fleets[0], resource), CREW_OK);
+    (void)pthread_join(thread, NULL);
+    (void)CHECK_EQ(waited, CREW_OK);
+    (void)CHECK_EQ(crew_fleet_shm_descriptor(fleets[0], &descriptor), CREW_FLEET_SYSTEM);
+    (void)CHECK_EQ(crew_fleet_shm_leave(fleets[1]), CREW_OK);
+    /* Its lane is free for the next one. */
+    REQUIRE_EQ(crew_fleet_shm_join(name, &geometry, 0600u, "rtp", &fleets[1]), CREW_OK);
+    (void)CHECK_EQ(crew_fleet_life(fleets[1], &lives[0]), CREW_OK);
+    (void)CHECK_EQ(lives[0].node, 1);
+    (void)CHECK(lives[0].incarnation > lives[1].incarnation);
+    EVENTUALLY(crew_fleet_shm_leave(fleets[1]) == CREW_OK, out);
+    (void)CHECK(out);
+    (void)CHECK_EQ(crew_fleet_shm_leave(fleets[0]), CREW_OK);
+    (void)CHECK_EQ(crew_fleet_shm_unlink(name), CREW_OK);
+}
 #endif
 
 int main(void)
@@ -262,6 +318,7 @@ int main(void)
     RUN_FORKED(threads_have_the_priorities_of_epics_base_and_names);
 #ifndef STD_PORT
     RUN_FORKED(wait_is_given_ticks_for_all_of_its_time);
+    RUN_FORKED(fleets_share_memory_by_public_semaphores);
 #endif
     return check_sum();
 }

@@ -20,6 +20,14 @@ typedef struct _Vx_semaphore *SEM_ID;
 SEM_ID semBCreate(int options, SEM_B_STATE initial);
 STATUS semTake(SEM_ID semaphore, _Vx_ticks_t timeout);
 STATUS semGive(SEM_ID semaphore);
+/* Wakes all that wait, and leaves the semaphore as it is. */
+STATUS semFlush(SEM_ID semaphore);
+
+typedef enum { SEM_TYPE_BINARY } SEM_TYPE;
+
+/* A name that begins with a slash is public: seen by all real-time processes. */
+SEM_ID semOpen(const char *name, SEM_TYPE type, int initial, int options, int mode, void *context);
+STATUS semClose(SEM_ID semaphore);
 
 #ifdef __cplusplus
 }
