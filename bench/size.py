@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 # The core is one object; what else is in the archive is the compiler's own library, or C.
-PARTS = {"core": r"crew_archive-", "c": r"(worker|port_posix|call_cxx)\.o", "compiler": r"."}
+PARTS = {"core": r"crew_archive-", "c": r"(worker|port_posix|call_cxx|fleet_acquire|fleet_shm)\.o", "compiler": r"."}
 SECTIONS = {"text": r"\.text", "rodata": r"\.rodata|\.data\.rel\.ro", "data": r"\.data", "bss": r"\.bss|\.tbss"}
 SLOTS = {"PoolSlot": "pool", "Set": "set", "Worker": "worker", "JobCell": "job_cell"}
 

@@ -28,7 +28,7 @@ program=build/bench/instructions
 measured=build/bench/instructions.txt
 mkdir -p build/bench
 # The default tables, whatever the environment says: what the counts are compared with has them.
-unset CREW_MAX_POOLS CREW_MAX_SETS CREW_MAX_WORKERS CREW_MAX_WAITERS CREW_MAX_CHARGES
+unset CREW_MAX_POOLS CREW_MAX_SETS CREW_MAX_WORKERS CREW_MAX_WAITERS CREW_MAX_CHARGES CREW_MAX_FLEETS
 make --no-print-directory --silent lib
 "${CC:-cc}" -std=c99 -O2 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror -Iinclude \
     bench/instructions.c build/libcrew.a -pthread -o "$program"

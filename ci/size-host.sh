@@ -20,7 +20,7 @@ core_text 65536"
 out=build/bench
 measured=$out/size.txt
 mkdir -p "$out"
-unset CREW_MAX_POOLS CREW_MAX_SETS CREW_MAX_WORKERS CREW_MAX_WAITERS CREW_MAX_CHARGES
+unset CREW_MAX_POOLS CREW_MAX_SETS CREW_MAX_WORKERS CREW_MAX_WAITERS CREW_MAX_CHARGES CREW_MAX_FLEETS
 make --no-print-directory --silent lib
 "${CC:-cc}" -std=c99 -O2 -Iinclude -Icsrc bench/size.c build/libcrew.a -pthread \
     -Wl,--gc-sections -Wl,-Map="$out/size.map" -o "$out/size"

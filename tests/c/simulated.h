@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Two suites that need the simulated port, whatever machine is below it. Both print as crew_conformance does, and
+ * Three suites that need the simulated port, whatever machine is below it. Both print as crew_conformance does, and
  * return the number of tests that failed. Each once per process.
  */
 #ifndef SIMULATED_H
@@ -13,5 +13,8 @@ int crew_simulated(uint32_t budget_mib, crew_sink print, void *context);
 
 /* Every table full, and everything back afterwards. After crew_simulated, before crew_seal. */
 int crew_sim_tables(crew_sink print, void *context);
+
+/* Fleet leases in static memory. After crew_simulated, before crew_seal. */
+int crew_fleet_static(crew_sink print, void *context);
 
 #endif

@@ -11,5 +11,6 @@ int main(void)
     host_guard();
     (void)crew_simulated(0u, check_suites_line, &all);
     (void)crew_sim_tables(check_suites_line, &all);
+    (void)crew_fleet_static(check_suites_line, &all);
     return check_suites_sum(&all);
 }

@@ -15,6 +15,7 @@ int main(void)
 
     (void)crew_simulated(BUDGET_MIB, check_suites_line, &all);
     (void)crew_sim_tables(check_suites_line, &all);
+    (void)crew_fleet_static(check_suites_line, &all);
     (void)counts_take(check_suites_line, &all);
     (void)crew_conformance(port_sim(), check_suites_line, &all);
     if (port_sim_threads() != 0u) {
