@@ -14,6 +14,9 @@
  *     ...
  *     crew_release(lease);
  *
+ * A fleet is a table of limited things that the processes of a machine share (crew_fleet_...; the
+ * policies' loop is in csrc/crew_fleet.h, the shared memory in csrc/crew_fleet_shm.h).
+ *
  * CONVENTIONS, for every function unless it says otherwise
  *
  * Statuses.    Functions return an int32_t status: CREW_OK (0), a refusal (1 to 19: a result, the
@@ -32,10 +35,11 @@
  * Threads.     Every function may be called from any thread at any time, also from jobs, except
  *              where BOOT ONLY is said: call those from the thread that starts the process up. None
  *              may be called from an interrupt or a signal handler.
- * Blocking.    Only crew_acquire (with a time-out), crew_join (with a time-out), crew_pool_close,
- *              crew_pool_trim and a growth that has to undo itself wait, each in an event wait with a
- *              bound. No function spins on, or takes a lock of, another thread.
- * Memory.      crew_run, crew_join, crew_release and acquiring an idle set allocate nothing, ever.
+ * Blocking.    Only crew_acquire, crew_join, crew_fleet_wait, crew_fleet_wait_any (each with a
+ *              time-out), crew_pool_close, crew_pool_trim and a growth that has to undo itself wait,
+ *              each in a wait with a bound. No function spins on, or takes a lock of, another thread.
+ * Memory.      crew_run, crew_join, crew_release, acquiring an idle set, and every crew_fleet_... call
+ *              allocate nothing, ever.
  *              Only growth (crew_pool_open with prestart, crew_acquire when no set is idle,
  *              crew_seal) makes threads. Nothing is allocated by the library itself; its tables are
  *              static, their sizes are below.
