@@ -87,11 +87,11 @@ class Circuit:
 def probe(port, source="127.0.0.1"):
     """Connects and waits for the server's first byte or its closing. (True if served, milliseconds)."""
     start = time.monotonic()
-    with socket.create_connection(("127.0.0.1", port), TIMEOUT_S, (source, 0)) as connection:
-        try:
+    try:
+        with socket.create_connection(("127.0.0.1", port), TIMEOUT_S, (source, 0)) as connection:
             served = bool(connection.recv(1))
-        except ConnectionResetError:
-            served = False
+    except ConnectionResetError:  # on a busy machine even before connect has returned
+        served = False
     return served, (time.monotonic() - start) * 1e3
 
 
