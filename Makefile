@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # make ioc    sets up what is missing, builds, and runs the demonstration IOC with real CA clients
 # make test   passes every check, as CI does
-.PHONY: help ioc ioc-shell test model soak fuzz miri tsan faults plan zynq rtems vxworks size bench lib header fmt clean
+.PHONY: help ioc ioc-shell fleet-ioc test model soak fuzz miri tsan faults plan zynq rtems vxworks size bench lib header fmt clean
 
 help:
 	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 	@echo 'make ioc-shell  the demonstration IOC, at its prompt'
+	@echo 'make fleet-ioc  the two-IOC example: one leases threads of the other; both are killed and started again'
 	@echo 'make faults     injected faults, and random calls against the reference, with their figures'
 	@echo 'make plan ARGS="..."  how many sets fit on a target, and whose no comes first; without ARGS: how to ask'
 	@echo 'make zynq       the self-test on a Cortex-A9 without an operating system, in QEMU'
@@ -26,6 +27,9 @@ ioc:
 
 ioc-shell:
 	ci/ioc-shell.sh
+
+fleet-ioc:
+	ci/fleet-ioc.sh
 
 test:
 	ci/all.sh

@@ -5,8 +5,8 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-checks=(fmt clippy no_std docs rust models header c sanitizers stress fuzz-c readme ioc-test ioc-hostile zynq vxworks size
-    instructions size-host rtems epics-module epics-rtems)
+checks=(fmt clippy no_std docs rust models header c sanitizers stress fuzz-c readme ioc-test ioc-hostile fleet-ioc zynq
+    vxworks size instructions size-host rtems epics-module epics-rtems)
 if [ $# -gt 0 ]; then checks=("$@"); fi
 
 ci/setup.sh --test >/dev/null || exit 1

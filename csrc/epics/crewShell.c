@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include <epicsStdio.h>
-#include <iocInit.h>
 #include <iocsh.h>
 
 #include "crewCas.h"
+#include "crewFleet.h"
 #include "crewLog.h"
 #include "crewPortEpics.h"
 #include "crewRoles.h"
@@ -21,29 +21,20 @@
 typedef struct opened {
     char name[CREW_NAME_BYTES];
     crew_pool pool;
+    uint32_t roleCount; /* 0: the CA server's, nobody else runs jobs there */
+    char roles[CREW_MAX_ROLES][CREW_NAME_BYTES];
 } opened;
 
 static opened pools[CREW_MAX_POOLS];
 static unsigned poolCount;
 static int booted; /* by a command, or found booted by one */
 
-static int fail(const char *command, const char *what)
-{
-    fprintf(stderr, "%s: %s\n", command, what);
-    return -1;
-}
-
 static int failWith(const char *command, int32_t status, const crew_refusal *refusal, const char *pool)
 {
     char sentence[CREW_SENTENCE_BYTES];
 
     crewStatusSentence(status, refusal, pool, sentence, sizeof sentence);
-    return fail(command, sentence);
-}
-
-static int beforeIocInit(const char *command)
-{
-    return getIocState() == iocVoid ? 0 : fail(command, "must be called before iocInit");
+    return crewFail(command, "%s", sentence);
 }
 
 static int boot(const char *command, const char *budget)
@@ -58,19 +49,44 @@ static int boot(const char *command, const char *budget)
         return failWith(command, status, NULL, "");
     }
     if (status == CREW_ALREADY_BOOTED && budget != NULL) {
-        return fail(command, "this program has set the budget already, in its own main");
+        return crewFail(command, "this program has set the budget already, in its own main");
     }
     booted = 1;
     return 0;
 }
 
-static void remember(const char *name, crew_pool pool)
+static void remember(const char *name, crew_pool pool, const crewRoles *roster)
 {
-    if (poolCount < CREW_MAX_POOLS) { /* the core opens no more than that */
-        (void)epicsSnprintf(pools[poolCount].name, CREW_NAME_BYTES, "%s", name);
-        pools[poolCount].pool = pool;
-        poolCount++;
+    opened *kept;
+
+    if (poolCount == CREW_MAX_POOLS) { /* the core opens no more than that */
+        return;
     }
+    kept = &pools[poolCount];
+    (void)epicsSnprintf(kept->name, CREW_NAME_BYTES, "%s", name);
+    kept->pool = pool;
+    kept->roleCount = roster != NULL ? roster->count : 0;
+    if (roster != NULL) {
+        memcpy(kept->roles, roster->names, sizeof kept->roles);
+    }
+    poolCount++;
+}
+
+static const opened *find(const char *name)
+{
+    unsigned i;
+
+    for (i = 0; i < poolCount; i++) {
+        if (strcmp(pools[i].name, name) == 0) {
+            return &pools[i];
+        }
+    }
+    return NULL;
+}
+
+int crewShellBoot(const char *command)
+{
+    return boot(command, NULL);
 }
 
 /* ---- the commands ---- */
@@ -80,18 +96,18 @@ int crewBudget(const char *mib)
     uint32_t number;
 
     if (mib == NULL) {
-        return fail("crewBudget", "say how many MiB, for example crewBudget 160");
+        return crewFail("crewBudget", "say how many MiB, for example crewBudget 160");
     }
-    if (beforeIocInit("crewBudget") != 0) {
+    if (crewIsLate("crewBudget")) {
         return -1;
     }
     if (crew_budget_parse(mib, &number) != CREW_OK) {
-        return fail("crewBudget", "must be a positive whole number of MiB, for example crewBudget 160; the default "
-                                  "stands");
+        return crewFail("crewBudget", "must be a positive whole number of MiB, for example crewBudget 160; the default "
+                        "stands");
     }
     if (booted) {
-        return fail("crewBudget", "comes too late, the budget is in force: move it before every crewPoolOpen and "
-                                  "crewCasPool, and say it once");
+        return crewFail("crewBudget", "comes too late, the budget is in force: move it before every crewPoolOpen and "
+                        "crewCasPool, and say it once");
     }
     return boot("crewBudget", mib);
 }
@@ -106,20 +122,20 @@ int crewPoolOpen(const char *name, const char *roles, int capacity, int prestart
     int32_t status;
 
     if (name == NULL || roles == NULL) {
-        return fail("crewPoolOpen", "say name, roles and capacity, for example "
-                                    "crewPoolOpen stream \"conn:big:20 reader:small:18\" 8 0 2");
+        return crewFail("crewPoolOpen", "say name, roles and capacity, for example "
+                        "crewPoolOpen stream \"conn:big:20 reader:small:18\" 8 0 2");
     }
-    if (beforeIocInit("crewPoolOpen") != 0) {
+    if (crewIsLate("crewPoolOpen")) {
         return -1;
     }
     if (crewRolesRead(roles, &roster, error, sizeof error) != 0) {
-        return fail("crewPoolOpen", error);
+        return crewFail("crewPoolOpen", "%s", error);
     }
     if (capacity < 1 || prestart < 0 || keep < 0) {
         return failWith("crewPoolOpen", CREW_BAD_CAPACITY, NULL, name);
     }
     if (crewPoolFind(name, &pool) == CREW_OK) {
-        return fail("crewPoolOpen", "a pool of that name is open: give each its own");
+        return crewFail("crewPoolOpen", "a pool of that name is open: give each its own");
     }
     if (boot("crewPoolOpen", NULL) != 0) {
         return -1;
@@ -135,21 +151,38 @@ int crewPoolOpen(const char *name, const char *roles, int capacity, int prestart
         crewRefusalOfOpen(&options, status, &refusal);
         return failWith("crewPoolOpen", status, &refusal, name);
     }
-    remember(name, pool);
+    remember(name, pool, &roster);
     return 0;
 }
 
 int32_t crewPoolFind(const char *name, crew_pool *pool)
 {
-    unsigned i;
+    const opened *found = find(name);
 
-    for (i = 0; i < poolCount; i++) {
-        if (strcmp(pools[i].name, name) == 0) {
-            *pool = pools[i].pool;
+    if (found == NULL) {
+        return CREW_STALE;
+    }
+    *pool = found->pool;
+    return CREW_OK;
+}
+
+int32_t crewPoolRole(const char *name, const char *role, uint32_t *index)
+{
+    const opened *found = find(name);
+    uint32_t i;
+
+    if (found == NULL) {
+        return CREW_STALE;
+    }
+    for (i = 0; i < found->roleCount; i++) {
+        if (role == NULL || strcmp(found->roles[i], role) == 0) {
+            if (index != NULL) {
+                *index = i;
+            }
             return CREW_OK;
         }
     }
-    return CREW_STALE;
+    return CREW_BAD_ROLE;
 }
 
 int crewCasPool(int capacity, int perHost, int waitMs, int prestart)
@@ -159,20 +192,20 @@ int crewCasPool(int capacity, int perHost, int waitMs, int prestart)
     crew_pool pool;
     int32_t status;
 
-    if (beforeIocInit("crewCasPool") != 0) {
+    if (crewIsLate("crewCasPool")) {
         return -1;
     }
     if (capacity < 1 || capacity > (int)CREW_MAX_SETS || prestart < 0 || prestart > capacity) {
         return failWith("crewCasPool", CREW_BAD_CAPACITY, NULL, "CAS");
     }
     if (perHost < 0 || perHost > capacity) {
-        return fail("crewCasPool", "perHost must be 0 (no limit) to the capacity");
+        return crewFail("crewCasPool", "perHost must be 0 (no limit) to the capacity");
     }
     if (waitMs < 0 || waitMs > (int)CREW_CAS_WAIT_MAX_MS) {
-        return fail("crewCasPool", "waitMs must be 0 to 10000: no other client is accepted during that wait");
+        return crewFail("crewCasPool", "waitMs must be 0 to 10000: no other client is accepted during that wait");
     }
     if (crewCasIsOn()) {
-        return fail("crewCasPool", "the CA server has its pool: say it once");
+        return crewFail("crewCasPool", "the CA server has its pool: say it once");
     }
     if (boot("crewCasPool", NULL) != 0) {
         return -1;
@@ -185,7 +218,7 @@ int crewCasPool(int capacity, int perHost, int waitMs, int prestart)
     if (status != CREW_OK) {
         return failWith("crewCasPool", status, &refusal, "CAS");
     }
-    remember("CAS", pool);
+    remember("CAS", pool, NULL);
     return 0;
 }
 
@@ -194,7 +227,7 @@ int crewSeal(void)
     int32_t status;
 
     if (!booted) {
-        return fail("crewSeal", "nothing to seal: open pools first (crewPoolOpen, crewCasPool)");
+        return crewFail("crewSeal", "nothing to seal: open pools first (crewPoolOpen, crewCasPool)");
     }
     status = crew_seal();
     return status == CREW_OK ? 0 : failWith("crewSeal", status, NULL, "");
@@ -206,13 +239,13 @@ int crewTrim(const char *name, int keep)
     int32_t status;
 
     if (name == NULL) {
-        return fail("crewTrim", "say which pool, for example crewTrim stream 2");
+        return crewFail("crewTrim", "say which pool, for example crewTrim stream 2");
     }
     if (crewPoolFind(name, &pool) != CREW_OK) {
-        return fail("crewTrim", "no pool of that name: crewShow lists them");
+        return crewFail("crewTrim", "no pool of that name: crewShow lists them");
     }
     if (keep < 0) {
-        return fail("crewTrim", "keep must be 0 or more sets");
+        return crewFail("crewTrim", "keep must be 0 or more sets");
     }
     status = crew_pool_trim(pool, (uint32_t)keep);
     return status == CREW_OK ? 0 : failWith("crewTrim", status, NULL, name);
@@ -257,12 +290,22 @@ static const iocshArg keepArg = {"keep", iocshArgInt};
 static const iocshArg perHostArg = {"perHost", iocshArgInt};
 static const iocshArg waitMsArg = {"waitMs", iocshArgInt};
 static const iocshArg levelArg = {"level", iocshArgInt};
+static const iocshArg kindArg = {"kind", iocshArgInt};
+static const iocshArg nodesArg = {"nodes", iocshArgInt};
+static const iocshArg resourcesArg = {"resources", iocshArgInt};
+static const iocshArg keysArg = {"keys", iocshArgInt};
+static const iocshArg poolArg = {"pool", iocshArgString};
+static const iocshArg keyArg = {"key", iocshArgString};
+static const iocshArg fleetArg = {"fleet", iocshArgString};
 
 static const iocshArg *const budgetArgs[] = {&mibArg};
 static const iocshArg *const poolOpenArgs[] = {&nameArg, &rolesArg, &capacityArg, &prestartArg, &keepArg};
 static const iocshArg *const casPoolArgs[] = {&capacityArg, &perHostArg, &waitMsArg, &prestartArg};
 static const iocshArg *const trimArgs[] = {&nameArg, &keepArg};
 static const iocshArg *const showArgs[] = {&levelArg};
+static const iocshArg *const fleetOpenArgs[] = {&nameArg, &kindArg, &nodesArg, &resourcesArg, &keysArg};
+static const iocshArg *const fleetShowArgs[] = {&levelArg, &fleetArg};
+static const iocshArg *const fleetPublishArgs[] = {&poolArg, &keyArg, &fleetArg};
 
 #ifdef IOCSHFUNCDEF_HAS_USAGE
 #define DEFINITION(name, count, arguments, usage) {name, count, arguments, usage}
@@ -300,6 +343,28 @@ static const iocshFuncDef showDef = DEFINITION("crewShow", 1, showArgs,
     "  level 0: a line per pool, the account\n"
     "        1: also roles, refusals by cause, the CA server's pool and its self-test\n"
     "        2: also every busy set, who holds it and since when\n");
+static const iocshFuncDef fleetOpenDef = DEFINITION("crewFleetOpen", 5, fleetOpenArgs,
+    "Opens a fleet: a table of limited things that the IOCs of this machine share. Before iocInit.\n"
+    "  name       the shared memory's name; who opens it first makes it, the others must say the same numbers\n"
+    "  kind       1 to 63 (default 1): tells the leases of several fleets of one IOC apart\n"
+    "  nodes      processes at one time (default 16)\n"
+    "  resources  of one process, a power of two (default 64)\n"
+    "  keys       a power of two (default 64)\n"
+    "The node's label is the variable IOC or IOCNAME, else the program's name.\n"
+    "Example: crewFleetOpen gateway\n");
+static const iocshFuncDef fleetShowDef = DEFINITION("crewFleetShow", 2, fleetShowArgs,
+    "Shows the fleet of that name, or every one, and takes back what ended processes held.\n"
+    "  level 0: its figures, and a line per node: label, process, alive or not\n"
+    "        1: also resources: key, owner, units\n"
+    "        2: also leases that wait for their owner, with holder and age, and what runs\n"
+    "Example: crewFleetShow 2 gateway\n");
+static const iocshFuncDef fleetPublishDef = DEFINITION("crewFleetPublish", 3, fleetPublishArgs,
+    "Publishes a pool in a fleet: other IOCs can ask for its sets, one unit for each.\n"
+    "  pool   from crewPoolOpen\n"
+    "  key    1 to 16 characters; pools under the same key do the same work\n"
+    "  fleet  default: the one that was opened first\n"
+    "The variable crewFleetGraceMs (10000) says how long a lease that nobody brings keeps its unit.\n"
+    "Example: crewFleetPublish scan scan\n");
 
 static void callBudget(const iocshArgBuf *args)
 {
@@ -332,6 +397,21 @@ static void callShow(const iocshArgBuf *args)
     (void)iocshSetError(crewShow(args[0].ival));
 }
 
+static void callFleetOpen(const iocshArgBuf *args)
+{
+    (void)iocshSetError(crewFleetOpen(args[0].sval, args[1].ival, args[2].ival, args[3].ival, args[4].ival));
+}
+
+static void callFleetShow(const iocshArgBuf *args)
+{
+    (void)iocshSetError(crewFleetShow(args[0].ival, args[1].sval));
+}
+
+static void callFleetPublish(const iocshArgBuf *args)
+{
+    (void)iocshSetError(crewFleetPublish(args[0].sval, args[1].sval, args[2].sval));
+}
+
 void crewShellRegister(void)
 {
     iocshRegister(&budgetDef, callBudget);
@@ -340,4 +420,7 @@ void crewShellRegister(void)
     iocshRegister(&sealDef, callSeal);
     iocshRegister(&trimDef, callTrim);
     iocshRegister(&showDef, callShow);
+    iocshRegister(&fleetOpenDef, callFleetOpen);
+    iocshRegister(&fleetShowDef, callFleetShow);
+    iocshRegister(&fleetPublishDef, callFleetPublish);
 }

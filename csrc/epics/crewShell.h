@@ -3,7 +3,8 @@
  * The iocsh commands, and the same as functions for C code. All functions here: one thread at a time, as commands are;
  * those that return int give 0, or -1 after having printed to stderr what to change.
  *
- * Crew is booted, on the EPICS port, by the first of crewBudget, crewPoolOpen and crewCasPool.
+ * Crew is booted, on the EPICS port, by the first of crewBudget, crewPoolOpen, crewCasPool and crewFleetOpen.
+ * The commands of fleets are in crewFleet.h.
  */
 #ifndef CREW_SHELL_H
 #define CREW_SHELL_H
@@ -29,6 +30,15 @@ int crewPoolOpen(const char *name, const char *roles, int capacity, int prestart
 
 /* The pool of that name that crewPoolOpen or crewCasPool ("CAS") opened. CREW_OK, or CREW_STALE: none. */
 int32_t crewPoolFind(const char *name, crew_pool *pool);
+
+/*
+ * The position of that role in the pool's roster; NULL: the first. `index` may be NULL. CREW_OK, or CREW_STALE: no such
+ * pool, or CREW_BAD_ROLE: no such role, or a pool ("CAS") whose threads are another's.
+ */
+int32_t crewPoolRole(const char *pool, const char *role, uint32_t *index);
+
+/* Boots Crew unless that has been done, with the budget of the environment. For other commands than those here. */
+int crewShellBoot(const char *command);
 
 /*
  * Runs the CA server's clients on a pool of `capacity` sets, at most `perHost` for one client host (0 = no limit); a

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "crewText.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <epicsStdio.h>
+#include <iocInit.h>
 
 #define BYTES_PER_MIB 1048576.0
 
@@ -107,4 +110,21 @@ void crewRefusalOfOpen(const crew_pool_options *options, int32_t status, crew_re
         refusal->bytes_held = account.held_bytes;
         refusal->bytes_budget = account.budget_bytes;
     }
+}
+
+int crewFail(const char *command, const char *format, ...)
+{
+    va_list arguments;
+
+    fprintf(stderr, "%s: ", command);
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "\n");
+    return -1;
+}
+
+int crewIsLate(const char *command)
+{
+    return getIocState() == iocVoid ? 0 : crewFail(command, "must be called before iocInit");
 }

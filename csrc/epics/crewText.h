@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Words for operators: what was refused, with its numbers, and what to change. Used by the log and by the shell. */
+/* Words for operators: what was refused, with its numbers, and what to change. Used by the log and by the commands. */
 #ifndef CREW_TEXT_H
 #define CREW_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include <compilerDependencies.h>
 
 #include <crew.h>
 
@@ -22,6 +24,14 @@ void crewRefusalText(const crew_refusal *refusal, const char *pool, char *text, 
  * gives none), or an argument that the call did not accept. Any thread.
  */
 void crewStatusSentence(int32_t status, const crew_refusal *refusal, const char *pool, char *text, size_t bytes);
+
+/*
+ * For a command that fails: prints to stderr what to change, after the command's name. -1, which the command answers.
+ */
+int crewFail(const char *command, const char *format, ...) EPICS_PRINTF_STYLE(2, 3);
+
+/* For a command that must come before iocInit: 0, or -1 after having said that it comes too late. */
+int crewIsLate(const char *command);
 
 /*
  * After crew_pool_open(options) has answered `status`: when that is a refusal, fills in `refusal` what can be known

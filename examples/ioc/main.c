@@ -4,7 +4,8 @@
  *
  *   demo-ioc [script]
  *
- * Compiled without WITH_CREW it is a stock IOC that knows nothing of Crew.
+ * Compiled without WITH_CREW it is a stock IOC that knows nothing of Crew; with RECORDS_DBD it has the records of
+ * examples/fleet as well.
  */
 #include <stdio.h>
 
@@ -32,6 +33,11 @@ static int loadDefinitions(void)
     }
     /* crew.dbd's registrar is found by name; calling it as well ties it into the link. */
     crewRegistrar();
+#endif
+#ifdef RECORDS_DBD
+    if (dbLoadDatabase("fleetRecords.dbd", RECORDS_DBD, NULL) != 0) {
+        return -1;
+    }
 #endif
     return registerAllRecordDeviceDrivers(pdbbase) == 0 ? 0 : -1;
 }

@@ -13,6 +13,7 @@ import time
 
 from caclients import Circuit, LibcaClient, probe
 from demo import PV, SEQUENTIAL_SETS, WAIT_MS, Table, cas_pool, full_house_step, normal_ioc_step, run_sequence
+from fleet import CAPACITY, ask, connect, total, units, wait_for
 from iocimage import Image
 from iocprocess import IocError
 
@@ -29,6 +30,7 @@ SLOW_MS = 2000.0
 NOT_SERVED_S = 5.0
 PAUSE_S = 60.0
 TEST_TIMEOUT_S = 600.0
+ANSWER_S = 60.0
 
 
 def drift(ioc, total):
@@ -159,6 +161,28 @@ def sealed_step(table, connections, refusals, stock_loss):
             client.close()
 
 
+def run_asks(ioc, count):
+    """So many scans asked for, one after the other. How many were answered rightly."""
+    answered = 0
+    for points in range(1, count + 1):
+        ask(ioc, "a", points)
+        answered += wait_for(ioc, "asker:a:result", str(total(points)), ANSWER_S) == str(total(points))
+    return answered
+
+
+def fleet_step(table, asks):
+    table.heading("A fleet in the image's own memory: the IOC is owner and asker (examples/fleet)")
+    with Image("fleet-ioc", "alone.cmd") as ioc:
+        connect(ioc)
+        run_asks(ioc, 20)
+        before, _ = ioc.settled_memory()
+        table.equal("leases asked for, whose jobs ran and were answered", run_asks(ioc, asks), asks)
+        after, _ = ioc.settled_memory()
+        table.at_most("free heap lost by that", before - after, ROUNDING_BYTES, " B")
+        table.equal("units reserved, at work, in all", units(ioc), (0, 0, CAPACITY))
+        table.equal("exit status", ioc.exit(), 0)
+
+
 def test_image_step(table, program):
     """A test program that is an image of its own: its lines, and its sum as a row of the table."""
     with Image(program, None) as image:
@@ -173,7 +197,9 @@ def test_image_step(table, program):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--short", action="store_true", help="100 connections and 20 refusals instead of 600 and 200")
+    parser.add_argument(
+        "--short", action="store_true", help="100 connections, 20 refusals and 50 asks instead of 600, 200 and 200"
+    )
     arguments = parser.parse_args()
     connections, refusals = (100, 20) if arguments.short else (600, 200)
 
@@ -186,6 +212,7 @@ def main():
     stock_loss = stock_step(table, connections)
     shown = pool_step(table, connections, stock_loss)
     sealed_step(table, connections, refusals, stock_loss)
+    fleet_step(table, 50 if arguments.short else 200)
     print("\nThe second IOC's own report at its end (crewShow 1):")
     print("\n".join("  | " + line for line in shown))
     verdict = "all figures are right" if table.wrong == 0 else f"{table.wrong} figures are WRONG"

@@ -187,17 +187,23 @@ class Ioc(Console):
     """A running IOC. `settings` go to its startup script through the environment. Unless told not to, waits until the
     script has run."""
 
-    def __init__(self, program="demo-ioc", script="st.cmd", settings=None, wrapper=(), waits=True):
+    def __init__(
+        self, program="demo-ioc", script="st.cmd", settings=None, wrapper=(), waits=True, directory=IOC_DIR
+    ):
         self.port = free_port()
         self.environment = private_environment(self.port, free_port())
         self.environment.update({k: str(v) for k, v in (settings or {}).items()})
-        super().__init__([*wrapper, str(BUILD / program), script], cwd=IOC_DIR, env=self.environment)
+        super().__init__([*wrapper, str(BUILD / program), script], cwd=directory, env=self.environment)
         if waits:
             self.command("", START_TIMEOUT_S)
 
     @property
     def pid(self):
         return self._process.pid
+
+    def wait(self):
+        """Waits for its end; the exit status."""
+        return self._process.wait(EXIT_TIMEOUT_S)
 
     def threads(self):
         """The IOC's threads: name by system id."""

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What owner and asker have agreed on. */
+#ifndef FLEET_H
+#define FLEET_H
+
+/* The key under which pools of scanning threads are published. */
+#define FLEET_KEY "scan"
+
+/*
+ * A request is "<lease> <points>", its answer "<lease> done <sum> <thread>", "<lease> died", "<lease> failed", or
+ * "<lease> refused: <why>". Both fit into so many characters.
+ */
+#define FLEET_TEXT_BYTES 160
+
+#endif
