@@ -14,6 +14,7 @@ fn main() {
         "bench/c/epics.c",
         "bench/c/floor.c",
         "bench/c/job.c",
+        "bench/c/shared.c",
         "bench/c/threads.c",
         "csrc/worker.c",
         "csrc/port_posix.c",

@@ -27,6 +27,7 @@ QUESTIONS = {
     "connection": "3. A connection that needs three threads: from its first to its last, a byte handed around, ns",
     "ca server": "4. CA server: the same IOC with the drop-in and without, microseconds",
     "refusal": "5. Being refused, ns",
+    "fleet": "6. Leases between processes, ns",
 }
 LEASE_CASE = re.compile(r"roster (\d+), capacity (\d+), threads (\d+)")
 CAPACITIES = "capacities, side by side"
@@ -214,11 +215,24 @@ class Reach:
                 self.at_most_times(f"CA, {case}, median", 1, "ca server", case, own.who, other.who)
                 self.at_most_times(f"CA, {case}, p99", 1, "ca server", case, own.who, other.who, 0.99)
 
+    def fleet(self):
+        own = self.row("fleet", "a lease, one thread", "Crew")
+        if own:
+            self.add("fleet lease, one thread: reserve, accept, complete", "under 150 ns", f"{own.figure():.1f} ns",
+                     own.figure() < 150)
+        for (question, case, who), row in self.rows.items():
+            if question == "fleet" and who == "Crew" and self.row(question, case, "robust mutex"):
+                self.at_most_times(f"fleet, {case}, against a robust mutex", 1, question, case, who, "robust mutex")
+            elif question == "fleet" and case.startswith("a wake-up, two processes"):
+                if who == "Crew":
+                    self.at_most_times(f"fleet, {case}, against a bare futex", 1.3, question, case, who, "bare futex")
+
     def print(self):
         self.leases()
         self.round_trips()
         self.connections()
         self.ca_server()
+        self.fleet()
         if self.lines:
             rows = [[line["what"], line["wanted"], line["seen"], "yes" if line["met"] else "NO"] for line in self.lines]
             print("\nWhat was aimed at")

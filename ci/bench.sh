@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Speed and size beside what people use today: a table for each question, and bench/results.json. Five minutes on two
 # cores, the first time a minute more to build; the machine should have nothing else to do. BENCH_SCALE=0.2 for a look.
-# Arguments: only these questions (ci/bench.sh lease refusal): lease, round-trip, connection, ca, refusal, instructions,
-# size. No test depends on the figures.
+# Arguments: only these questions (ci/bench.sh lease refusal): lease, round-trip, connection, ca, refusal, fleet,
+# instructions, size. No test depends on the figures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-questions=(lease round-trip connection ca refusal instructions size)
+questions=(lease round-trip connection ca refusal fleet instructions size)
 wanted=("${@:-${questions[@]}}")
 out=build/bench
 mkdir -p "$out"
@@ -65,6 +65,10 @@ if is_wanted refusal; then
     say "5. refusal"
     run 60 refusal "$program" refusal
 fi
+if is_wanted fleet; then
+    say "6. fleet"
+    run 90 fleet "$program" fleet
+fi
 
 # Shown, not judged: whether they are as they should be is for the checks of the same names to say.
 for question in instructions size; do
@@ -80,6 +84,6 @@ done
 results=bench/results.json
 if [ $# -gt 0 ]; then results=$out/results.json; fi
 python3 bench/report.py "$results" ${files[@]+"${files[@]}"}
-if is_wanted instructions; then printf '\n6. Instructions of each call\n' && cat "$out/instructions.log"; fi
-if is_wanted size; then printf '\n7. Bytes: code, tables, one slot of each table\n' && cat "$out/size.log"; fi
+if is_wanted instructions; then printf '\n7. Instructions of each call\n' && cat "$out/instructions.log"; fi
+if is_wanted size; then printf '\n8. Bytes: code, tables, one slot of each table\n' && cat "$out/size.log"; fi
 say "done"

@@ -2,7 +2,7 @@
 /*
  * What is measured from C: each function does its operation `count` times and returns 0, or says on standard error what
  * went wrong and ends the process (a figure of something that failed would be worse than none). The caller takes the
- * time. For one thread at a time, but for bench_crew_lease.
+ * time. For one thread at a time, but for bench_crew_lease and those of shared.c.
  */
 #ifndef BENCH_DRIVERS_H
 #define BENCH_DRIVERS_H
@@ -93,5 +93,25 @@ void bench_epics_events(uint32_t count);
 void bench_epics_pool_round_trip(uint32_t count);
 void bench_epics_thread_round_trip(uint32_t count);
 void bench_epics_connection(uint32_t count, uint64_t *cycle_ns);
+
+/* ---- shared.c: what processes share a limited thing with today ---- */
+
+/* Makes them, before the process forks: a robust mutex around counts in shared memory, a named semaphore, a file. */
+void bench_shared_open(void);
+/* The three steps of a lease, and `count` leases: by as many threads and processes as there are units (8). */
+void bench_mutex_reserve(void);
+void bench_mutex_accept(void);
+void bench_mutex_complete(void);
+void bench_mutex_leases(uint32_t count);
+/* Claims to create and their ends, under the same mutex; by up to 8 threads. */
+void bench_mutex_claims(uint32_t count);
+/* The named semaphore: a unit taken and given back, by anybody. */
+void bench_semaphore_take(void);
+void bench_semaphore_give(void);
+void bench_semaphore_leases(uint32_t count);
+/* The locked file: taken and given back by the same process. */
+void bench_flock_take(void);
+void bench_flock_give(void);
+void bench_flock_leases(uint32_t count);
 
 #endif

@@ -60,6 +60,30 @@ unsafe extern "C" {
     pub safe fn floor_futexes(count: u32);
     #[link_name = "bench_pthread_round_trip"]
     pub safe fn pthread_round_trip(count: u32);
+    #[link_name = "bench_shared_open"]
+    pub safe fn shared_open();
+    #[link_name = "bench_mutex_reserve"]
+    pub safe fn mutex_reserve();
+    #[link_name = "bench_mutex_accept"]
+    pub safe fn mutex_accept();
+    #[link_name = "bench_mutex_complete"]
+    pub safe fn mutex_complete();
+    #[link_name = "bench_mutex_leases"]
+    pub safe fn mutex_leases(count: u32);
+    #[link_name = "bench_mutex_claims"]
+    pub safe fn mutex_claims(count: u32);
+    #[link_name = "bench_semaphore_take"]
+    pub safe fn semaphore_take();
+    #[link_name = "bench_semaphore_give"]
+    pub safe fn semaphore_give();
+    #[link_name = "bench_semaphore_leases"]
+    pub safe fn semaphore_leases(count: u32);
+    #[link_name = "bench_flock_take"]
+    pub safe fn flock_take();
+    #[link_name = "bench_flock_give"]
+    pub safe fn flock_give();
+    #[link_name = "bench_flock_leases"]
+    pub safe fn flock_leases(count: u32);
     #[link_name = "bench_epics_events"]
     pub safe fn epics_events(count: u32);
     #[link_name = "bench_epics_pool_round_trip"]

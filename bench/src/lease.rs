@@ -4,12 +4,10 @@
 use crate::drivers;
 use crate::peers::Peers;
 use crate::place;
-use crate::runner::{Contestant, contest, scaled};
+use crate::runner::{Contestant, contest, scaled, together};
 use crate::{CREW, PRIORITY};
 use crew::{Pool, PoolOptions, Role, limits};
 use std::hint::black_box;
-use std::sync::Barrier;
-use std::thread;
 use std::time::{Duration, Instant};
 
 const ROSTERS: [usize; 3] = [1, 2, 3];
@@ -120,35 +118,4 @@ fn compare<const N: usize>(capacity: usize) {
         drivers::crew_close(from_c);
         from_rust.close(60_000).expect("the pool closes");
     }
-}
-
-/// A contestant whose `count` operations are shared by so many threads, spread over the CPUs. The time
-/// is from the first one's start, all being ready, to the last one's end.
-fn together<'a>(who: &str, threads: usize, operate: impl Fn(u32) + Sync + 'a) -> Contestant<'a> {
-    let cpus = place::allowed_cpus();
-    Contestant::timing_itself(who, move |count| {
-        let share = count / threads as u32;
-        let ready = Barrier::new(threads);
-        let timed = |index: usize| {
-            place::pin(&[cpus[cpus.len() - 1 - index % cpus.len()]]);
-            ready.wait();
-            let start = Instant::now();
-            operate(share);
-            (start, Instant::now())
-        };
-        let times: Vec<_> = thread::scope(|scope| {
-            let threads: Vec<_> = (0..threads)
-                .map(|i| {
-                    scope.spawn({
-                        let timed = &timed;
-                        move || timed(i)
-                    })
-                })
-                .collect();
-            threads.into_iter().map(|thread| thread.join().expect("does not panic")).collect()
-        });
-        let start = times.iter().map(|&(start, _)| start).min().expect("a thread");
-        let end = times.iter().map(|&(_, end)| end).max().expect("a thread");
-        end - start
-    })
 }

@@ -6,12 +6,14 @@
 //! crew-bench refusal
 //! crew-bench round-trip posix|epics one|two
 //! crew-bench connection posix|epics one|any
+//! crew-bench fleet
 //! ```
 //! Prints one JSON object per case and contestant; `report.py` makes the tables. How much is measured
 //! can be scaled: `BENCH_SCALE=0.1` for a look.
 
 mod connection;
 mod drivers;
+mod fleet;
 mod lease;
 mod peers;
 mod place;
@@ -79,9 +81,10 @@ fn main() {
             let placement = if cpus == "one" { "one CPU" } else { "any CPU" };
             connection::measure(start(port), placement);
         }
+        ["fleet"] => fleet::measure(),
         _ => {
             eprintln!(
-                "usage: crew-bench lease | refusal | round-trip posix|epics one|two | connection posix|epics one|any"
+                "usage: crew-bench lease | refusal | fleet | round-trip posix|epics one|two | connection posix|epics one|any"
             );
             std::process::exit(2);
         }

@@ -2,6 +2,9 @@
 //! Interleaved rounds: in each round every contestant of a case has one turn, so that whatever else
 //! the machine does hits all of them. `report.py` compares within a round.
 
+use crate::place;
+use std::sync::Barrier;
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How much is measured, from the environment; 1 is what the published figures used.
@@ -34,6 +37,41 @@ impl<'a> Contestant<'a> {
     pub fn timing_itself(who: impl Into<String>, turn: impl FnMut(u32) -> Duration + 'a) -> Self {
         Self { who: who.into(), turn: Box::new(turn) }
     }
+}
+
+/// A contestant whose `count` operations are shared by so many threads, spread over the CPUs. The time
+/// is from the first one's start, all being ready, to the last one's end.
+pub fn together<'a>(
+    who: &str,
+    threads: usize,
+    operate: impl Fn(u32) + Sync + 'a,
+) -> Contestant<'a> {
+    let cpus = place::allowed_cpus();
+    Contestant::timing_itself(who, move |count| {
+        let share = count / threads as u32;
+        let ready = Barrier::new(threads);
+        let timed = |index: usize| {
+            place::pin(&[cpus[cpus.len() - 1 - index % cpus.len()]]);
+            ready.wait();
+            let start = Instant::now();
+            operate(share);
+            (start, Instant::now())
+        };
+        let times: Vec<_> = thread::scope(|scope| {
+            let threads: Vec<_> = (0..threads)
+                .map(|i| {
+                    scope.spawn({
+                        let timed = &timed;
+                        move || timed(i)
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().expect("does not panic")).collect()
+        });
+        let start = times.iter().map(|&(start, _)| start).min().expect("a thread");
+        let end = times.iter().map(|&(_, end)| end).max().expect("a thread");
+        end - start
+    })
 }
 
 /// Measures one case: `rounds` turns of `count` operations each, after one turn that does not count.
