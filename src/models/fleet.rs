@@ -1,70 +1,133 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The fleet's table: what two threads of two nodes do to one resource, one entry, one key.
 
-use super::explore::{explore, join, spawn};
+use super::explore::{explore, join, park, spawn, thread};
+use super::stage::{Script, Stage};
+use crate::crew::Budget;
 use crate::fleet::{
-    Counted, Error, Figures, FleetPort, Geometry, Hold, Id, Key, Lease, Life, Node, Table,
+    Counted, Error, Figures, FleetPort, Geometry, Hold, Id, Image, Key, Lease, Life, Node, Seat,
+    Table, Wait,
 };
-use crate::sync::atomic::AtomicU32;
+use crate::sync::{
+    MODELLED,
+    atomic::{AtomicU32, Ordering::SeqCst},
+};
 use core::mem::ManuallyDrop;
+use core::sync::atomic::{AtomicBool, AtomicU32 as PlainU32};
 use std::boxed::Box;
+use std::sync::{Arc, Mutex};
 use std::vec::Vec;
 
 const KEY: Key = Key(1);
 /// The smallest in which two can meet: every interleaving looks at all of it.
 const GEOMETRY: Geometry = Geometry { kind: 1, nodes: 2, resources: 1, executions: 2, keys: 2 };
+/// Longer than any model takes: only a wake-up that is lost comes to it.
+const LONG_MS: u32 = 1 << 30;
 
-/// A target that cannot tell who lives, whose clock stands still, and on which nobody waits.
-struct Still;
+/// The target. What is in it changes between two steps of the explorer.
+#[derive(Default)]
+struct Desk {
+    /// Stands still unless a model moves it.
+    clock_ms: PlainU32,
+    held: [AtomicBool; 2],
+    /// Whether it can tell who holds a lane.
+    sees: AtomicBool,
+    /// Who sleeps on a word, by its address.
+    asleep: Mutex<Vec<(usize, thread::Thread)>>,
+}
 
-impl FleetPort for Still {
-    fn hold(&self, _: u16) -> bool {
-        true
+impl Desk {
+    fn asleep_on(&self, word: &AtomicU32) -> Vec<thread::Thread> {
+        let address = core::ptr::from_ref(word).addr();
+        let mut asleep = self.asleep.lock().unwrap();
+        asleep.extract_if(.., |(on, _)| *on == address).map(|(_, thread)| thread).collect()
+    }
+}
+
+impl FleetPort for Desk {
+    fn hold(&self, node: u16) -> bool {
+        !self.held[usize::from(node)].swap(true, SeqCst)
     }
 
-    fn let_go(&self, _: u16) {}
+    fn let_go(&self, node: u16) {
+        self.held[usize::from(node)].store(false, SeqCst);
+    }
 
-    fn look(&self, _: u16) -> Hold {
-        Hold::Unknown
+    fn look(&self, node: u16) -> Hold {
+        if !self.sees.load(SeqCst) {
+            Hold::Unknown
+        } else if self.held[usize::from(node)].load(SeqCst) {
+            Hold::Held
+        } else {
+            Hold::Free
+        }
     }
 
     fn clock_ms(&self) -> u32 {
-        0
+        self.clock_ms.load(SeqCst)
     }
 
     fn can_wait(&self) -> bool {
         true
     }
 
-    fn wait(&self, _: &AtomicU32, _: u32, _: u32) -> bool {
-        unreachable!("no model waits")
+    /// As a futex: looking at the word and getting in line is one step, and so is waking. The word's
+    /// newest value counts. An explorer does what stands between two accesses in one step; real threads
+    /// look once more.
+    fn wait(&self, word: &AtomicU32, value: u32, _: u32) -> bool {
+        let is_same = || word.fetch_add(0, SeqCst) == value;
+        if is_same() {
+            let me = thread::current();
+            let address = core::ptr::from_ref(word).addr();
+            self.asleep.lock().unwrap().push((address, me.clone()));
+            if MODELLED || is_same() {
+                park();
+            }
+            self.asleep.lock().unwrap().retain(|(_, thread)| thread.id() != me.id());
+        }
+        true
     }
 
-    fn wake(&self, _: &AtomicU32) {
-        unreachable!("no model waits")
+    fn wake(&self, word: &AtomicU32) {
+        word.fetch_add(0, SeqCst);
+        self.asleep_on(word).iter().for_each(thread::Thread::unpark);
     }
 }
 
 type Member = &'static Node<'static>;
 
 fn play(name: &str, act: impl Fn(Member, Member) + Send + Sync + 'static) {
+    play_on_desk(name, move |_, one, two| act(one, two));
+}
+
+fn play_on_desk(name: &str, act: impl Fn(&'static Desk, Member, Member) + Send + Sync + 'static) {
     explore(name, move || {
-        let words: Vec<_> = (0..GEOMETRY.words().unwrap()).map(|_| AtomicU32::new(0)).collect();
-        let words = Box::into_raw(words.into_boxed_slice());
-        // SAFETY: given back below, after every thread of the model has been joined and with nodes that
-        // are not used again.
-        let table = Table::open(unsafe { &*words }, GEOMETRY, &Still).unwrap();
-        let nodes = [0, 1].map(|node| ManuallyDrop::new(table.join(Some(node)).unwrap()));
-        let nodes = Box::into_raw(Box::new(nodes));
-        // SAFETY: as above.
-        let [one, two] = unsafe { &*nodes };
-        act(one, two);
-        // SAFETY: each came from its box, and `act` has joined its threads.
-        unsafe {
-            drop(Box::from_raw(nodes));
-            drop(Box::from_raw(words));
-        }
+        let desk = Box::into_raw(Box::new(Desk::default()));
+        // SAFETY: given back below, after every thread of the model has been joined.
+        let port = unsafe { &*desk };
+        set_up(port, |one, two| act(port, one, two));
+        // SAFETY: it came from its box, and what used it is gone.
+        drop(unsafe { Box::from_raw(desk) });
     });
+}
+
+/// A table on that target, for two nodes.
+fn set_up(port: &'static dyn FleetPort, act: impl FnOnce(Member, Member)) {
+    let words: Vec<_> = (0..GEOMETRY.words().unwrap()).map(|_| AtomicU32::new(0)).collect();
+    let words = Box::into_raw(words.into_boxed_slice());
+    // SAFETY: given back below, after every thread of the model has been joined and with nodes that
+    // are not used again.
+    let table = Table::open(unsafe { &*words }, GEOMETRY, port).unwrap();
+    let nodes = [0, 1].map(|node| ManuallyDrop::new(table.join(Some(node)).unwrap()));
+    let nodes = Box::into_raw(Box::new(nodes));
+    // SAFETY: as above.
+    let [one, two] = unsafe { &*nodes };
+    act(one, two);
+    // SAFETY: each came from its box, and `act` has joined its threads.
+    unsafe {
+        drop(Box::from_raw(nodes));
+        drop(Box::from_raw(words));
+    }
 }
 
 /// What the table holds when nobody changes it any more; its two counts of everything agree.
@@ -321,5 +384,311 @@ fn a_claim_against_a_reset() {
         join([other]);
         let creating = one.budget(KEY).unwrap().creating;
         assert_eq!(creating, figures(one).permits, "one of the old epoch stays");
+    });
+}
+
+#[test]
+fn a_reserve_against_a_reset() {
+    play("a_reserve_against_a_reset", |one, two| {
+        let id = one.register(KEY, 1).unwrap();
+        let other = spawn(move || match two.reserve(id) {
+            Ok(_) | Err(Error::Stale | Error::Resetting) => {}
+            Err(error) => panic!("{error}"),
+        });
+        one.reset_all().unwrap();
+        join([other]);
+        assert_eq!(units(one), (0, 0, 0), "nothing of the old epoch is left");
+        let next = one.register(KEY, 1).unwrap();
+        is_whole(one, next, 1);
+    });
+}
+
+#[test]
+fn an_accept_against_a_reset() {
+    play("an_accept_against_a_reset", |one, two| {
+        let id = two.register(KEY, 1).unwrap();
+        let lease = one.reserve(id).unwrap();
+        let other = spawn(move || match two.accept(&lease) {
+            Ok(execution) => match two.complete(execution) {
+                Ok(()) | Err(Error::Stale | Error::Resetting) => {}
+                Err(error) => panic!("{error}"),
+            },
+            Err(Error::NotReserved | Error::Stale | Error::Resetting) => {}
+            Err(error) => panic!("{error}"),
+        });
+        one.reset_all().unwrap();
+        join([other]);
+        assert_eq!(units(one), (0, 0, 0), "nothing of the old epoch is left");
+        let next = two.register(KEY, 1).unwrap();
+        is_whole(two, next, 1);
+    });
+}
+
+/// What parts of a model have found, together.
+fn counter() -> Arc<PlainU32> {
+    Arc::default()
+}
+
+#[test]
+fn two_reconcilers_age_a_reservation_once() {
+    play_on_desk("two_reconcilers_age_a_reservation_once", |desk, owner, user| {
+        let id = owner.register(KEY, 2).unwrap();
+        user.reserve(id).unwrap();
+        desk.clock_ms.store(100, SeqCst);
+        let aged = counter();
+        let reconcile = move |aged: Arc<PlainU32>| {
+            let done = owner.reconcile(id, Counted { table: 0, really: 0 }, 50).unwrap();
+            aged.fetch_add(done.aged, SeqCst);
+        };
+        let theirs = aged.clone();
+        let other = spawn(move || reconcile(theirs));
+        reconcile(aged.clone());
+        join([other]);
+        assert_eq!(aged.load(SeqCst), 1);
+        is_whole(owner, id, 2);
+    });
+}
+
+#[test]
+fn a_reservation_is_aged_or_accepted() {
+    play_on_desk("a_reservation_is_aged_or_accepted", |desk, owner, user| {
+        let id = owner.register(KEY, 1).unwrap();
+        let lease = user.reserve(id).unwrap();
+        desk.clock_ms.store(100, SeqCst);
+        let accepted = counter();
+        let theirs = accepted.clone();
+        let other = spawn(move || {
+            theirs.store(accepts_of(owner, lease).into(), SeqCst);
+        });
+        let aged = owner.reconcile(id, Counted { table: 0, really: 0 }, 50).unwrap().aged;
+        join([other]);
+        let accepted = accepted.load(SeqCst);
+        assert_eq!(aged + accepted, 1);
+        assert_eq!(units(owner), (0, accepted, accepted));
+    });
+}
+
+#[test]
+fn a_correction_beside_a_second_reconciler() {
+    play("a_correction_beside_a_second_reconciler", |owner, _| {
+        let id = owner.register(KEY, 2).unwrap();
+        let _lost = [0; 2].map(|_| owner.accept(&owner.reserve(id).unwrap()).unwrap());
+        let other = spawn(move || {
+            owner.reconcile(id, Counted { table: 2, really: 2 }, 1).unwrap();
+        });
+        owner.reconcile(id, Counted { table: 2, really: 0 }, 1).unwrap();
+        join([other]);
+        assert_eq!(owner.active(id), Ok(0), "the correction is lost");
+        is_whole(owner, id, 2);
+    });
+}
+
+/// The second node's process ends where it stands.
+fn dies(desk: &Desk, two: Member) -> Life {
+    desk.sees.store(true, SeqCst);
+    desk.let_go(two.life().node);
+    two.life()
+}
+
+/// A new life of the lane, which has a resource; and what it must find.
+fn next_life(node: Member, dead: Life) {
+    let next = ManuallyDrop::new(node.table().join(Some(dead.node)).unwrap());
+    assert_ne!(next.life(), dead);
+    let id = next.register(KEY, 1).expect("what the dead had is free");
+    let lease = next.reserve(id).expect("it lives");
+    next.complete(next.accept(&lease).unwrap()).unwrap();
+}
+
+fn only_the_next_life_is_left(node: Member, dead: Life) {
+    let mut owners = [dead; 2];
+    assert_eq!(node.owners(&mut owners), 1, "the dead own nothing");
+    assert_eq!(owners[0].node, dead.node);
+    assert_ne!(owners[0], dead);
+    let Figures { lives, resources, permits, .. } = figures(node);
+    assert_eq!((lives, resources, permits), (2, 1, 0));
+}
+
+#[test]
+fn a_join_against_a_report_of_the_lanes_last_life() {
+    play_on_desk("a_join_against_a_report_of_the_lanes_last_life", |desk, one, two| {
+        two.register(KEY, 1).unwrap();
+        two.claim_create(KEY, 2).unwrap().into_claim();
+        let dead = dies(desk, two);
+        let other = spawn(move || match one.node_dead(dead) {
+            // The lane may be held again before it says whose it is.
+            Ok(()) | Err(Error::Alive) => {}
+            Err(error) => panic!("{error}"),
+        });
+        next_life(one, dead);
+        join([other]);
+        one.node_dead(dead).unwrap();
+        only_the_next_life_is_left(one, dead);
+    });
+}
+
+#[test]
+fn a_join_against_a_sweep() {
+    play_on_desk("a_join_against_a_sweep", |desk, one, two| {
+        two.register(KEY, 1).unwrap();
+        two.claim_create(KEY, 2).unwrap().into_claim();
+        let dead = dies(desk, two);
+        let other = spawn(move || {
+            one.sweep().unwrap();
+        });
+        next_life(one, dead);
+        join([other]);
+        one.sweep().unwrap();
+        only_the_next_life_is_left(one, dead);
+    });
+}
+
+#[test]
+fn a_sweep_against_a_register() {
+    play_on_desk("a_sweep_against_a_register", |desk, one, two| {
+        desk.sees.store(true, SeqCst);
+        let old = two.register(KEY, 1).unwrap();
+        let other = spawn(move || {
+            one.sweep().unwrap();
+        });
+        two.unregister(old).unwrap();
+        let id = two.register(KEY, 1).unwrap();
+        join([other]);
+        is_whole(two, id, 1);
+        assert_eq!(figures(one).resources, 1);
+    });
+}
+
+#[test]
+fn a_sweep_against_a_lease() {
+    play_on_desk("a_sweep_against_a_lease", |desk, one, two| {
+        desk.sees.store(true, SeqCst);
+        let id = two.register(KEY, 1).unwrap();
+        let other = spawn(move || {
+            one.sweep().unwrap();
+        });
+        let lease = two.reserve(id).expect("the only one who asks");
+        let execution = two.accept(&lease).expect("nobody else takes it");
+        join([other]);
+        assert_eq!(units(one), (0, 1, 1));
+        two.complete(execution).unwrap();
+        is_whole(two, id, 1);
+    });
+}
+
+#[test]
+fn a_reserve_against_a_report_of_its_life() {
+    play("a_reserve_against_a_report_of_its_life", |owner, user| {
+        let id = owner.register(KEY, 1).unwrap();
+        let other = spawn(move || match user.reserve(id) {
+            Ok(_) | Err(Error::Ended | Error::Busy) => {}
+            Err(error) => panic!("{error}"),
+        });
+        owner.node_dead(user.life()).unwrap();
+        join([other]);
+        owner.sweep().unwrap();
+        // One that was published before is aged by its owner, as any that nobody brings.
+        if units(owner).0 == 0 {
+            is_whole(owner, id, 1);
+        }
+    });
+}
+
+/// Waits for the key until nothing of the resource is at work.
+fn wait_until_idle(node: Member, id: Id) {
+    loop {
+        let since = node.version(KEY);
+        if node.active(id) == Ok(0) {
+            return;
+        }
+        assert!(matches!(node.wait(KEY, since, LONG_MS), Ok(Wait::Changed(now)) if now != since));
+    }
+}
+
+#[test]
+fn each_change_reaches_who_waits() {
+    play("each_change_reaches_who_waits", |owner, user| {
+        let id = owner.register(KEY, 2).unwrap();
+        let both = [0; 2].map(|_| owner.accept(&owner.reserve(id).unwrap()).unwrap());
+        let waiter = spawn(move || wait_until_idle(user, id));
+        both.into_iter().for_each(|execution| owner.complete(execution).unwrap());
+        join([waiter]);
+    });
+}
+
+#[test]
+fn a_change_reaches_all_who_wait() {
+    play("a_change_reaches_all_who_wait", |owner, user| {
+        let id = owner.register(KEY, 1).unwrap();
+        let execution = owner.accept(&owner.reserve(id).unwrap()).unwrap();
+        let waiters = [owner, user].map(|node| spawn(move || wait_until_idle(node, id)));
+        owner.complete(execution).unwrap();
+        join(waiters);
+    });
+}
+
+#[test]
+fn a_key_that_comes_reaches_who_waits_for_it() {
+    play("a_key_that_comes_reaches_who_waits_for_it", |owner, user| {
+        let waiter = spawn(move || {
+            assert!(matches!(user.wait(KEY, 0, LONG_MS), Ok(Wait::Changed(1..))));
+        });
+        owner.register(KEY, 1).unwrap();
+        join([waiter]);
+    });
+}
+
+#[test]
+fn each_change_reaches_who_watches_the_table() {
+    play("each_change_reaches_who_watches_the_table", |owner, user| {
+        let id = owner.register(KEY, 2).unwrap();
+        let both = [0; 2].map(|_| owner.accept(&owner.reserve(id).unwrap()).unwrap());
+        let watcher = spawn(move || {
+            loop {
+                let since = user.watch();
+                if user.active(id) == Ok(0) {
+                    return;
+                }
+                assert!(matches!(user.wait_any(since, LONG_MS), Ok(Wait::Changed(_))));
+            }
+        });
+        both.into_iter().for_each(|execution| owner.complete(execution).unwrap());
+        join([watcher]);
+    });
+}
+
+#[test]
+fn a_nudge_reaches_who_watches_the_table() {
+    play("a_nudge_reaches_who_watches_the_table", |owner, user| {
+        let since = user.watch();
+        let watcher = spawn(move || {
+            assert!(matches!(user.wait_any(since, LONG_MS), Ok(Wait::Changed(_))));
+        });
+        owner.nudge();
+        join([watcher]);
+    });
+}
+
+#[test]
+fn each_change_reaches_who_sits_in_an_image() {
+    explore("each_change_reaches_who_sits_in_an_image", || {
+        Stage::play(Script::default(), Budget::Default, |stage| {
+            let seats = Box::into_raw(Box::new([const { Seat::new() }; 2]));
+            // SAFETY: given back below, when all threads have been joined.
+            let image =
+                Box::into_raw(Box::new(Image::new(stage.port, unsafe { &*seats }).unwrap()));
+            // SAFETY: as above.
+            set_up(unsafe { &*image }, |owner, user| {
+                let id = owner.register(KEY, 2).unwrap();
+                let both = [0; 2].map(|_| owner.accept(&owner.reserve(id).unwrap()).unwrap());
+                let waiter = spawn(move || wait_until_idle(user, id));
+                both.into_iter().for_each(|execution| owner.complete(execution).unwrap());
+                join([waiter]);
+            });
+            // SAFETY: each came from its box, and nobody has them any more.
+            unsafe {
+                drop(Box::from_raw(image));
+                drop(Box::from_raw(seats));
+            }
+        });
     });
 }
