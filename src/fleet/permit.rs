@@ -120,16 +120,21 @@ impl<'a> Node<'a> {
 
     /// Clears the bit of the claimed cell, and gives the cell back.
     fn end_permit(&self, entry: usize, cell: usize) {
-        let word = self.region.key(entry, KEY_CLAIMS);
+        let permit = self.region.permit(entry, cell);
         let bit = 1 << cell;
-        if word.load(SeqCst) & bit != 0 {
-            // It fails only in a region that is being scribbled on.
-            let _ = update(word, |word| {
-                let claims = Claims(word);
-                Ok(claims.with(claims.mask() & !bit).0)
-            });
-        }
-        Cell::release(self.region.permit(entry, cell), self.life());
+        // A life that a report has ended may still be at it, and the cell and its bit be another's by now.
+        // The word is read first: if they become another's after the look, the word has changed.
+        let _ = update(self.region.key(entry, KEY_CLAIMS), |word| {
+            if Cell::unpack(permit.load(SeqCst)) != Cell::Claimed(self.life()) {
+                return Err(Error::Ended);
+            }
+            let claims = Claims(word);
+            if claims.mask() & bit == 0 {
+                return Err(Error::Stale); // nothing to clear
+            }
+            Ok(claims.with(claims.mask() & !bit).0)
+        });
+        Cell::release(permit, self.life());
     }
 
     /// Takes back the key's permits whose life is over. How many.

@@ -575,6 +575,25 @@ fn a_sweep_against_a_lease() {
     });
 }
 
+// The target cannot tell, and the report is wrong: the life ends all the same, and what its threads
+// are in the middle of hurts nobody else.
+#[test]
+fn a_finish_against_a_report_of_its_life() {
+    play("a_finish_against_a_report_of_its_life", |one, two| {
+        let claim = two.claim_create(KEY, 1).unwrap().into_claim();
+        let other = spawn(move || {
+            let _ = two.finish(claim);
+        });
+        one.node_dead(two.life()).unwrap();
+        let next = one.claim_create(KEY, 1);
+        join([other]);
+        let next = next.expect("what the ended life had claimed is free");
+        assert_eq!(figures(one).permits, 1, "the other's stays");
+        drop(next);
+        assert_eq!(figures(one).permits, 0);
+    });
+}
+
 #[test]
 fn a_reserve_against_a_report_of_its_life() {
     play("a_reserve_against_a_report_of_its_life", |owner, user| {
