@@ -130,7 +130,12 @@ impl Node<'_> {
         if !left || !Cell::take_over(word, seen, self.life()) {
             return Err(Error::Resetting);
         }
-        self.clear_and_open();
+        // Whoever was at it may have come to the end of it meanwhile, and the new epoch holds something.
+        if self.epoch() & 1 != 0 {
+            self.clear_and_open();
+        } else {
+            Cell::release(word, self.life());
+        }
         Ok(())
     }
 

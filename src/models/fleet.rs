@@ -404,6 +404,21 @@ fn a_reserve_against_a_reset() {
 }
 
 #[test]
+fn a_reset_that_is_met_is_not_done_again() {
+    play("a_reset_that_is_met_is_not_done_again", |one, two| {
+        let other = spawn(move || match two.budget(KEY) {
+            Ok(_) | Err(Error::Resetting) => {}
+            Err(error) => panic!("{error}"),
+        });
+        one.reset_all().unwrap();
+        let id = one.register(KEY, 1).expect("the reset is over");
+        join([other]);
+        assert_eq!(one.members(KEY).next().map(|member| member.id), Some(id));
+        is_whole(one, id, 1);
+    });
+}
+
+#[test]
 fn an_accept_against_a_reset() {
     play("an_accept_against_a_reset", |one, two| {
         let id = two.register(KEY, 1).unwrap();
