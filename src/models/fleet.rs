@@ -5,8 +5,8 @@ use super::explore::{explore, join, park, spawn, thread};
 use super::stage::{Script, Stage};
 use crate::crew::Budget;
 use crate::fleet::{
-    Counted, Error, Figures, FleetPort, Geometry, Hold, Id, Image, Key, Lease, Life, Node, Seat,
-    Table, Wait,
+    Choice, Counted, Error, Figures, FleetPort, Geometry, Hold, Id, Image, Key, Lease, Life,
+    Limits, Node, Plan, Seat, Table, View, Wait,
 };
 use crate::sync::{
     MODELLED,
@@ -687,6 +687,29 @@ fn each_change_reaches_who_watches_the_table() {
         });
         both.into_iter().for_each(|execution| owner.complete(execution).unwrap());
         join([watcher]);
+    });
+}
+
+#[test]
+fn an_acquire_that_lost_waits_for_what_came_since_its_look() {
+    play("an_acquire_that_lost_waits_for_what_came_since_its_look", |owner, user| {
+        let id = owner.register(KEY, 1).unwrap();
+        let execution = owner.accept(&owner.reserve(id).unwrap()).unwrap();
+        let other = spawn(move || {
+            let stubborn = |_: &View<'_, '_>| Choice::Reuse(id);
+            loop {
+                match user.acquire(KEY, Limits { max_live: 1, attempts: 1 }, stubborn).unwrap() {
+                    Plan::RemoteReuse(_) => return,
+                    Plan::Wait(since) => {
+                        let end = user.wait(KEY, since, LONG_MS);
+                        assert!(matches!(end, Ok(Wait::Changed(_))));
+                    }
+                    plan => panic!("{plan:?}"),
+                }
+            }
+        });
+        owner.complete(execution).unwrap();
+        join([other]);
     });
 }
 
