@@ -216,8 +216,9 @@ impl Cell {
 
     /// (1)
     pub fn claim(word: &AtomicU32, me: Life) -> bool {
-        // The look first: a cell that is in use is not worth its cache line.
-        word.load(Relaxed) == 0 && swap(word, 0, CLAIMED | me.tag())
+        // The look first: a cell that is in use is not worth its cache line. Who finds them all in use may
+        // wait for one, so the look must not be older than the mark of who waits.
+        word.load(SeqCst) == 0 && swap(word, 0, CLAIMED | me.tag())
     }
 
     /// (2) False: the claimer was declared dead, and the cell is another's.

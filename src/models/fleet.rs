@@ -6,7 +6,7 @@ use super::stage::{Script, Stage};
 use crate::crew::Budget;
 use crate::fleet::{
     Choice, Counted, Error, Figures, FleetPort, Geometry, Hold, Id, Image, Key, Lease, Life,
-    Limits, Node, Plan, Seat, Table, View, Wait,
+    Limits, Node, PERMITS, Plan, Seat, Table, View, Wait,
 };
 use crate::sync::{
     MODELLED,
@@ -686,6 +686,26 @@ fn each_change_reaches_who_watches_the_table() {
             }
         });
         both.into_iter().for_each(|execution| owner.complete(execution).unwrap());
+        join([watcher]);
+    });
+}
+
+#[test]
+fn a_permit_that_ends_reaches_who_watches_the_table() {
+    play("a_permit_that_ends_reaches_who_watches_the_table", |one, two| {
+        // As many as a key can have.
+        let claims = [0; PERMITS].map(|_| one.claim_create(KEY, 99).unwrap().into_claim());
+        let watcher = spawn(move || {
+            loop {
+                let since = two.watch();
+                match two.claim_create(KEY, 99) {
+                    Ok(_) => return,
+                    Err(error) => assert_eq!(error, Error::Busy),
+                }
+                assert!(matches!(two.wait_any(since, LONG_MS), Ok(Wait::Changed(_))));
+            }
+        });
+        one.finish(claims[0]).unwrap();
         join([watcher]);
     });
 }
