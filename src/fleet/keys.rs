@@ -63,7 +63,8 @@ impl<'a> Table<'a> {
     }
 
     /// How often something under the key has changed that can make a "no" a "yes": a resource came, went
-    /// or drains, a unit came back, a creation ended. It wraps. Zero for a key that was never used.
+    /// or drains, a unit came back, an owner that was far behind accepted, a creation ended. It wraps.
+    /// Zero for a key that was never used.
     pub fn version(&self, key: Key) -> u32 {
         self.find(key).map_or(0, |key| self.region.key(key, KEY_VERSION).load(SeqCst))
     }

@@ -235,11 +235,18 @@ impl Node<'_> {
                 Err(Error::Stale)
             }
         });
-        if let Err(error) = moved {
-            self.give_back(slot, entry);
-            return Err(error);
-        }
+        let before = match moved {
+            Ok(before) => Usage::unpack(before),
+            Err(error) => {
+                self.give_back(slot, entry);
+                return Err(error);
+            }
+        };
         Cell::release(entry_word, self.life());
+        // No unit came back, but who found every entry taken may reserve now.
+        if before.reserved() == PENDING as u32 {
+            self.slot_changed(slot);
+        }
         let execution = self.region.execution(slot.lane, cell, EXECUTION_CELL);
         if !Cell::publish(execution, self.life(), serial) {
             return Err(Error::Ended);

@@ -2,7 +2,7 @@
 //! Waiting for a key and for the table.
 
 use super::*;
-use crate::fleet::{Counted, Error, Image, Seat, Wait};
+use crate::fleet::{Counted, Error, Image, PENDING, Seat, Wait};
 use std::thread;
 
 fn until(condition: impl Fn() -> bool) {
@@ -46,6 +46,23 @@ fn what_frees_or_changes_something_moves_the_keys_count() {
     moved("unregister", true);
     node.register(Key(3), 1).unwrap();
     moved("another key's change", false);
+}
+
+// Busy for want of an entry and not of a unit: the next accept is what ends that.
+#[test]
+fn an_owner_that_was_far_behind_moves_the_count_when_it_accepts() {
+    let world = World::new(SMALL);
+    let (owner, user) = (world.join(), world.join());
+    let id = owner.register(KEY, 100).unwrap();
+    let leases = [0; PENDING].map(|_| user.reserve(id).unwrap());
+    assert_eq!(user.reserve(id), Err(Error::Busy));
+    let since = user.version(KEY);
+    owner.accept(&leases[0]).unwrap();
+    assert!(matches!(user.wait(KEY, since, 0), Ok(Wait::Changed(_))));
+    let since = user.version(KEY);
+    owner.accept(&leases[1]).unwrap();
+    assert_eq!(user.version(KEY), since, "there was room already");
+    user.reserve(id).unwrap();
 }
 
 #[test]
