@@ -204,7 +204,7 @@ pub unsafe extern "C" fn crew_fleet_local_first(
 ) -> i32 {
     let _ = context;
     // SAFETY: the caller's promise.
-    unsafe { choose(view, choice, |view| local_first(view)) }
+    unsafe { choose(view, choice, local_first) }
 }
 
 /// A policy: a resource of this node's own with room, else create within the budget, else wait. `context`
@@ -222,7 +222,7 @@ pub unsafe extern "C" fn crew_fleet_local_only(
 ) -> i32 {
     let _ = context;
     // SAFETY: the caller's promise.
-    unsafe { choose(view, choice, |view| local_only(view)) }
+    unsafe { choose(view, choice, local_only) }
 }
 
 /// # Safety
