@@ -167,10 +167,6 @@ impl PoolSlot {
     fn is_live(&self) -> bool {
         matches!(self.state(), pool_state::OPEN | pool_state::CLOSING)
     }
-
-    fn all_workers(&self) -> Range<usize> {
-        self.workers(self.first_set()).start..self.workers(self.sets().end).start
-    }
 }
 
 impl Crew {

@@ -112,7 +112,7 @@ impl fmt::Display for Verdict {
 /// An operator's text as whole MiB. Blanks around the number are allowed; anything that is not a
 /// positive whole number that fits 32 bits is `None`.
 pub fn parse_mib(text: &str) -> Option<u32> {
-    let digits = text.trim();
+    let digits = text.trim_ascii();
     if !digits.bytes().all(|b| b.is_ascii_digit()) {
         return None; // "+5" is a number to Rust, but not what an operator means to type
     }

@@ -182,7 +182,11 @@ fn check(options: &PoolOptions<'_>, overhead: usize) -> Result<(), OpenError> {
         .ok_or(OpenError::BadBytes)
 }
 
+/// What a pool takes of a table.
+type Extent = fn(&PoolSlot) -> Range<usize>;
+
 /// The lowest `length` slots of `size` that none of `taken` uses.
+#[inline(never)]
 fn lowest_gap(
     taken: impl Iterator<Item = Range<usize>> + Clone,
     length: usize,
@@ -252,15 +256,13 @@ impl Crew {
             }
         }
         let taken = self.pools.iter().zip(&free).filter(|(_, free)| !**free).map(|(pool, _)| pool);
-        let set_ranges = taken.clone().map(|pool| pool.sets());
-        let worker_ranges = taken.map(|pool| {
-            let first = pool.first_worker.load(Relaxed) as usize;
-            first..first + pool.capacity() * pool.role_count()
-        });
         let sets = options.capacity as usize;
         let workers = sets * options.roles.len();
-        let first_set = lowest_gap(set_ranges, sets, MAX_SETS).ok_or(full)?;
-        let first_worker = lowest_gap(worker_ranges, workers, MAX_WORKERS).ok_or(full)?;
+        let gap = |extent, length, size| {
+            lowest_gap(taken.clone().map(extent), length, size).ok_or(full)
+        };
+        let first_set = gap(PoolSlot::sets as Extent, sets, MAX_SETS)?;
+        let first_worker = gap(PoolSlot::all_workers, workers, MAX_WORKERS)?;
         let p = free.iter().position(|free| *free).ok_or(full)?;
 
         let pool = &self.pools[p];

@@ -407,6 +407,12 @@ impl PoolSlot {
         start..start.wrapping_add(self.role_count())
     }
 
+    /// The indices of the workers of all its sets.
+    pub fn all_workers(&self) -> core::ops::Range<usize> {
+        let first = self.first_worker.load(Relaxed) as usize;
+        first..first + self.capacity() * self.role_count()
+    }
+
     /// What one thread of `role` costs on the account.
     pub fn thread_bytes(&self, role: usize, overhead: usize) -> usize {
         self.roles[role].stack_bytes.load(Relaxed) + overhead
