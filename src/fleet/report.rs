@@ -3,7 +3,7 @@
 
 use super::geometry::{
     CAPACITY, ENTRY_HOLDER, ENTRY_TIME, EPOCH, EXECUTION_CELL, EXECUTION_GENERATION,
-    EXECUTION_SLOT, Slot,
+    EXECUTION_SLOT, KEY_VERSION, KEY_WATCHED, Slot,
 };
 use super::id::{Execution, KEY_PARTS, Key, Life};
 use super::lane::Peer;
@@ -13,8 +13,8 @@ use crate::crew::Printer;
 
 impl Table<'_> {
     /// Prints what is in the table, line by line, into `sink`. Level 0: a line of figures, and one for each
-    /// node. Level 1: the resources of each node too. Level 2: each pending reservation, execution and
-    /// permit too. What changes meanwhile may be seen before or after.
+    /// node. Level 1: the resources of each node and the keys too. Level 2: each pending reservation,
+    /// execution and permit too. What changes meanwhile may be seen before or after.
     pub fn report(&self, level: u32, sink: &mut dyn FnMut(&str)) {
         let mut out = Printer::new(sink);
         let (mut resources, mut reserved, mut active) = (0u32, 0u32, 0u32);
@@ -39,8 +39,8 @@ impl Table<'_> {
         for peer in self.peers() {
             self.report_peer(&mut out, &peer, level);
         }
-        if level >= 2 {
-            self.report_permits(&mut out);
+        if level >= 1 {
+            self.report_keys(&mut out, level);
         }
     }
 
@@ -129,14 +129,21 @@ impl Table<'_> {
         }
     }
 
-    fn report_permits(&self, out: &mut Printer<'_>) {
+    fn report_keys(&self, out: &mut Printer<'_>, level: u32) {
         for entry in 0..self.geometry().keys as usize {
             let Some(key) = self.key_at(entry) else { continue };
+            let word = |word| self.region.key(entry, word).load(SeqCst);
+            // The mark stays when a wait has ended without a change.
+            let waited = if word(KEY_WATCHED) != 0 { ", waited for since the last" } else { "" };
+            out.print(format_args!("key {key}: {} changes{waited}", word(KEY_VERSION)));
+            if level < 2 {
+                continue;
+            }
             for cell in 0..PERMITS {
                 let word = Cell::unpack(self.region.permit(entry, cell).load(SeqCst));
                 if let Cell::Published(_) = word {
                     let owner = self.permit_owner(entry, cell);
-                    out.print(format_args!("permit to create under key {key}: {owner}"));
+                    out.print(format_args!("  permit to create: {owner}"));
                 }
             }
         }

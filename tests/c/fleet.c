@@ -815,6 +815,7 @@ static void the_report_names_nodes_and_holders(void)
     CHECK_CONTAINS(seen.text, "resource 7.0.0.1: key scan, 1 reserved + 1 at work of 3\n");
     CHECK_CONTAINS(seen.text, "reserved by node 1 life 2, 70 ms ago\n");
     CHECK_CONTAINS(seen.text, "at work: execution 0x47");
+    CHECK_CONTAINS(seen.text, "key scan: 1 changes\n");
     take_down();
 }
 

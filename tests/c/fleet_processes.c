@@ -210,8 +210,8 @@ static void what_a_killed_process_held_comes_back(void)
                          free_units(fleet, key) == 6);
         (void)memset(&seen, 0, sizeof(seen));
         (void)CHECK_EQ(crew_fleet_report(fleet, 2u, line_add, &seen), CREW_OK);
-        /* The table's line, this node's, its resource's, and nothing else. */
-        (void)CHECK_EQ(seen.count, 3);
+        (void)CHECK(strstr(seen.text, "node 1") == NULL && strstr(seen.text, "reserved by") == NULL &&
+                    strstr(seen.text, "execution") == NULL && strstr(seen.text, "permit") == NULL);
         if (check.failures_here > 0) {
             break;
         }

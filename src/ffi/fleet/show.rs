@@ -8,8 +8,8 @@ use core::fmt::Write;
 
 /// Prints who is in the table and who holds what, since when. Level 0: a line of figures, and one for
 /// each node: name, process, life, whether it is alive. 1: the resources of each node too: key, units
-/// reserved, at work, in all. 2 and above: each pending reservation (by whom, since when), execution and
-/// permit too. Crew is on the stack while `sink` runs, as with crew_report: it must return.
+/// reserved, at work, in all; and each key: how often it has changed, whether it was waited for since. 2
+/// and above: each pending reservation (by whom, since when), execution and permit too. Crew is on the stack while `sink` runs, as with crew_report: it must return.
 ///
 /// CREW_NULL_ARGUMENT (sink), CREW_STALE, CREW_BAD_HANDLE.
 ///

@@ -69,10 +69,15 @@ fn the_report_says_who_holds_what_since_when() {
             "    reserved by node 1 life 2, 70 ms ago",
             &format!("    at work: execution {:#x}", execution.bits()),
             "node 1: user, process 22, life 2, alive",
-            "permit to create under key 00000000000000000000000000000005: node 1 life 2",
+            "key 00000000000000000000000000000005: 0 changes",
+            "  permit to create: node 1 life 2",
+            "key scan: 1 changes",
         ]
     );
-    assert_eq!(lines(&one, 1).len(), 4);
+    assert_eq!(lines(&one, 1).len(), 6);
+    let since = one.version(text_key("scan"));
+    assert_eq!(two.wait(text_key("scan"), since, 1), Ok(crate::fleet::Wait::TimedOut));
+    assert_eq!(lines(&one, 1)[5], "key scan: 1 changes, waited for since the last");
     assert_eq!(lines(&one, 0).len(), 3);
     one.drain(id).unwrap();
     assert!(lines(&one, 1)[2].ends_with("of 3, draining"));
