@@ -846,7 +846,8 @@ typedef struct crew_swept {
 extern "C" {
 #endif // __cplusplus
 
-// One line for a status, in English, static, never NULL.
+// One line for a status, in English, static, never NULL. A fleet's statuses have theirs once a fleet was
+// joined or asked for its size.
 const char *crew_status_text(int32_t status);
 
 // An errno for callers that only pass errors on; 0 for CREW_OK. EAGAIN for what may pass, EPIPE for
@@ -1394,8 +1395,8 @@ int32_t crew_fleet_reset(struct crew_fleet fleet);
 
 // Prints who is in the table and who holds what, since when. Level 0: a line of figures, and one for
 // each node: name, process, life, whether it is alive. 1: the resources of each node too: key, units
-// reserved, at work, in all. 2 and above: each pending reservation (by whom, since when), execution and
-// permit too. Crew is on the stack while `sink` runs, as with crew_report: it must return.
+// reserved, at work, in all; and each key: how often it has changed, whether it was waited for since. 2
+// and above: each pending reservation (by whom, since when), execution and permit too. Crew is on the stack while `sink` runs, as with crew_report: it must return.
 //
 // CREW_NULL_ARGUMENT (sink), CREW_STALE, CREW_BAD_HANDLE.
 //

@@ -19,6 +19,7 @@ mod acquire;
 mod death;
 
 mod show;
+mod texts;
 
 pub use acquire::*;
 pub use change::*;
