@@ -627,11 +627,11 @@ fn a_reserve_against_a_report_of_its_life() {
     });
 }
 
-/// Waits for the key until nothing of the resource is at work.
-fn wait_until_idle(node: Member, id: Id) {
+/// Waits for the key until `done`.
+fn wait_until(node: Member, done: impl Fn() -> bool) {
     loop {
         let since = node.version(KEY);
-        if node.active(id) == Ok(0) {
+        if done() {
             return;
         }
         assert!(matches!(node.wait(KEY, since, LONG_MS), Ok(Wait::Changed(now)) if now != since));
@@ -643,9 +643,13 @@ fn each_change_reaches_who_waits() {
     play("each_change_reaches_who_waits", |owner, user| {
         let id = owner.register(KEY, 2).unwrap();
         let both = [0; 2].map(|_| owner.accept(&owner.reserve(id).unwrap()).unwrap());
-        let waiter = spawn(move || wait_until_idle(user, id));
-        both.into_iter().for_each(|execution| owner.complete(execution).unwrap());
-        join([waiter]);
+        // Three at once: one may take the mark that was set for another, and the third find none.
+        let owners = both.map(|execution| spawn(move || owner.complete(execution).unwrap()));
+        let drainer = spawn(move || owner.drain(id).unwrap());
+        wait_until(user, || {
+            user.members(KEY).next().is_some_and(|seen| seen.draining && seen.active == 0)
+        });
+        join(owners.into_iter().chain([drainer]));
     });
 }
 
@@ -654,7 +658,8 @@ fn a_change_reaches_all_who_wait() {
     play("a_change_reaches_all_who_wait", |owner, user| {
         let id = owner.register(KEY, 1).unwrap();
         let execution = owner.accept(&owner.reserve(id).unwrap()).unwrap();
-        let waiters = [owner, user].map(|node| spawn(move || wait_until_idle(node, id)));
+        let waiters =
+            [owner, user].map(|node| spawn(move || wait_until(node, || node.active(id) == Ok(0))));
         owner.complete(execution).unwrap();
         join(waiters);
     });
@@ -676,17 +681,15 @@ fn each_change_reaches_who_watches_the_table() {
     play("each_change_reaches_who_watches_the_table", |owner, user| {
         let id = owner.register(KEY, 2).unwrap();
         let both = [0; 2].map(|_| owner.accept(&owner.reserve(id).unwrap()).unwrap());
-        let watcher = spawn(move || {
-            loop {
-                let since = user.watch();
-                if user.active(id) == Ok(0) {
-                    return;
-                }
-                assert!(matches!(user.wait_any(since, LONG_MS), Ok(Wait::Changed(_))));
+        let owners = both.map(|execution| spawn(move || owner.complete(execution).unwrap()));
+        loop {
+            let since = user.watch();
+            if user.active(id) == Ok(0) {
+                break;
             }
-        });
-        both.into_iter().for_each(|execution| owner.complete(execution).unwrap());
-        join([watcher]);
+            assert!(matches!(user.wait_any(since, LONG_MS), Ok(Wait::Changed(_))));
+        }
+        join(owners);
     });
 }
 
@@ -757,9 +760,10 @@ fn each_change_reaches_who_sits_in_an_image() {
             set_up(unsafe { &*image }, |owner, user| {
                 let id = owner.register(KEY, 2).unwrap();
                 let both = [0; 2].map(|_| owner.accept(&owner.reserve(id).unwrap()).unwrap());
-                let waiter = spawn(move || wait_until_idle(user, id));
-                both.into_iter().for_each(|execution| owner.complete(execution).unwrap());
-                join([waiter]);
+                let owners =
+                    both.map(|execution| spawn(move || owner.complete(execution).unwrap()));
+                wait_until(user, || user.active(id) == Ok(0));
+                join(owners);
             });
             // SAFETY: each came from its box, and nobody has them any more.
             unsafe {
