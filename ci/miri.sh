@@ -11,8 +11,7 @@ if ! cargo +nightly miri --version >/dev/null 2>&1; then
     exit 77
 fi
 export CARGO_TARGET_DIR=$PWD/build/miri
-# A process of Crew lives as long as its image: each test leaks the one that it makes.
-export MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation -Zmiri-ignore-leaks"
+export MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation"
 # Miri is some hundred times slower: fewer cases of the same properties.
 export PROPTEST_CASES=4
 

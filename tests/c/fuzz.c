@@ -708,18 +708,38 @@ static void play(const uint8_t *bytes, size_t length)
     give_back_everything();
 }
 
-/* 1 = every law held. */
+static void print_file(FILE *file)
+{
+    char line[512];
+
+    rewind(file);
+    while (fgets(line, sizeof(line), file) != NULL) {
+        (void)fputs(line, stderr);
+    }
+}
+
+/* 1 = every law held; else what the child said is printed. */
 static int play_in_a_child(const uint8_t *bytes, size_t length)
 {
+    FILE *said = tmpfile();
     int status = 0;
-    pid_t child = fork();
+    pid_t child = said != NULL ? fork() : -1;
+    int held;
 
     if (child == 0) {
+        (void)dup2(fileno(said), STDERR_FILENO);
         (void)alarm(STREAM_SECONDS);
         play(bytes, length);
         _exit(0);
     }
-    return child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    held = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    if (said != NULL) {
+        if (!held) {
+            print_file(said);
+        }
+        (void)fclose(said);
+    }
+    return held;
 }
 
 /* ---- all streams ---- */

@@ -246,7 +246,7 @@ def death_of_the_owner(checks, owner, asker):
     checks.equal("the next ask finds nobody", state, "nobody offers it")
     text = show(asker)
     checks.true("crewFleetShow says that a node has ended", "noticed here: 1 nodes have ended" in text, text)
-    checks.true("and nothing of the owner is left", " owner," not in text and "key scan" not in text, text)
+    checks.true("and nothing of the owner is left", " owner," not in text and "resource" not in text.replace("0 resources", ""), text)
     return held
 
 

@@ -28,7 +28,7 @@ WAIT_MS = 100
 FLAPPERS = 30
 SLOW_READERS = 6
 SCANS = 100
-# A matter of seconds; but a virtual machine that stands still for a minute has been seen.
+# A matter of seconds, on a machine that real-time threads do not starve.
 NOTICED_S = 300.0
 # Some way below the 15 s for which a CA server without Crew stops accepting.
 SERVED_MS = 5000.0

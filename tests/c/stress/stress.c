@@ -15,11 +15,9 @@
 #include "crew_port_posix.h"
 
 #include <inttypes.h>
-#include <linux/capability.h>
 #include <malloc.h>
 #include <signal.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -355,18 +353,6 @@ static const char *const names[N_COUNTS] = {
     [N_UNWOUND] = "jobs cancelled inside",
 };
 
-/* The sanitizers spin on locks of their own. A SCHED_FIFO thread that does so starves the thread that has the lock. */
-static void give_up_fifo(void)
-{
-    struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3, 0 };
-    struct __user_cap_data_struct sets[2];
-
-    if (syscall(SYS_capget, &header, sets) == 0) {
-        sets[0].effective &= ~(1u << CAP_SYS_NICE);
-        (void)syscall(SYS_capset, &header, sets);
-    }
-}
-
 static void print_figures(void)
 {
     int32_t kind;
@@ -393,9 +379,6 @@ int main(int argc, char **argv)
     (void)printf("stress: %u s, seed %" PRIu64 "; budget %u MiB, all sets together %" PRIu64 " KiB\n", (unsigned)total_s, seed,
                  BUDGET_MIB, pools_bytes() / 1024u);
     (void)fflush(stdout);
-    if (SANITIZED) {
-        give_up_fifo();
-    }
     (void)signal(SIGALRM, out_of_time);
     RUN(rounds_are_right);
     RUN(heap_and_threads_are_flat);
