@@ -258,9 +258,8 @@ impl Crew {
         let taken = self.pools.iter().zip(&free).filter(|(_, free)| !**free).map(|(pool, _)| pool);
         let sets = options.capacity as usize;
         let workers = sets * options.roles.len();
-        let gap = |extent, length, size| {
-            lowest_gap(taken.clone().map(extent), length, size).ok_or(full)
-        };
+        let gap =
+            |extent, length, size| lowest_gap(taken.clone().map(extent), length, size).ok_or(full);
         let first_set = gap(PoolSlot::sets as Extent, sets, MAX_SETS)?;
         let first_worker = gap(PoolSlot::all_workers, workers, MAX_WORKERS)?;
         let p = free.iter().position(|free| *free).ok_or(full)?;
