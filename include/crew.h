@@ -846,8 +846,7 @@ typedef struct crew_swept {
 extern "C" {
 #endif // __cplusplus
 
-// One line for a status, in English, static, never NULL. A fleet's statuses have theirs once a fleet was
-// joined or asked for its size.
+// One line for a status, in English, static, never NULL.
 const char *crew_status_text(int32_t status);
 
 // An errno for callers that only pass errors on; 0 for CREW_OK. EAGAIN for what may pass, EPIPE for

@@ -4,8 +4,7 @@
 use crate::sets::{
     AcquireError, CloseError, EAGAIN, EPIPE, JobError, OpenError, Refusal, RefusalKind, RunError,
 };
-use crate::sync::atomic::{AtomicPtr, Ordering::Acquire};
-use core::ffi::{CStr, c_char};
+use core::ffi::c_char;
 
 /// Done.
 pub const CREW_OK: i32 = 0;
@@ -129,8 +128,7 @@ pub const CREW_FLEET_CORRUPT: i32 = 127;
 const EBUSY: i32 = 16;
 const EINVAL: i32 = 22;
 
-/// One line for a status, in English, static, never NULL. A fleet's statuses have theirs once a fleet was
-/// joined or asked for its size.
+/// One line for a status, in English, static, never NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn crew_status_text(status: i32) -> *const c_char {
     let text = match status {
@@ -169,25 +167,33 @@ pub extern "C" fn crew_status_text(status: i32) -> *const c_char {
         CREW_TABLE_FULL => c"no room in this build's tables: rebuild with larger CREW_MAX_ numbers",
         CREW_BAD_FLAGS => c"an unknown flag, or a reserved field that is not 0",
         CREW_BAD_VALUE => c"a number out of its bounds",
-        CREW_FLEET_DRAINING.. => fleet_text(status),
-        _ => UNKNOWN,
+        // Short: they are in every image, and its 32 KiB are promised. (A table of their own that only fleets
+        // refer to is no way out: a linker keeps or drops all C strings of the archive together.)
+        CREW_FLEET_DRAINING => c"draining",
+        CREW_FLEET_NOT_RESERVED => c"not reserved",
+        CREW_FLEET_FULL => c"full: larger geometry",
+        CREW_FLEET_KEY_TABLE_FULL => c"key table full",
+        CREW_FLEET_TOO_MANY_EXECUTIONS => c"too many executions",
+        CREW_FLEET_BUDGET_SPENT => c"creation budget spent",
+        CREW_FLEET_NO_LANE => c"every node is taken",
+        CREW_FLEET_NO_MORE_LIVES => c"no more lives: reset",
+        CREW_FLEET_LIFE_ENDED => c"life ended: join again",
+        CREW_FLEET_ALIVE => c"it is alive",
+        CREW_FLEET_RESETTING => c"being reset, try again",
+        CREW_FLEET_WAS_RESET => c"was reset, look again",
+        CREW_FLEET_LOST_RACE => c"lost a race",
+        CREW_FLEET_SYSTEM => c"the system refused",
+        CREW_FLEET_NOT_OWNER => c"not owner",
+        CREW_FLEET_BAD_GEOMETRY => c"bad geometry",
+        CREW_FLEET_TOO_SMALL => c"memory too small",
+        CREW_FLEET_NOT_A_TABLE => c"not a table",
+        CREW_FLEET_OTHER_BYTE_ORDER => c"other byte order",
+        CREW_FLEET_OTHER_VERSION => c"other version of Crew",
+        CREW_FLEET_OTHER_GEOMETRY => c"other geometry",
+        CREW_FLEET_CORRUPT => c"corrupt table",
+        _ => c"unknown status",
     };
     text.as_ptr()
-}
-
-pub(super) const UNKNOWN: &CStr = c"unknown status";
-
-/// The texts of a fleet's statuses, from CREW_FLEET_DRAINING on: there is a table of them once a fleet is
-/// used, so that an image without fleets does not carry them.
-pub(super) static FLEET_TEXTS: AtomicPtr<FleetTexts> = AtomicPtr::new(core::ptr::null_mut());
-pub(super) type FleetTexts =
-    [&'static CStr; (CREW_FLEET_CORRUPT - CREW_FLEET_DRAINING + 1) as usize];
-
-fn fleet_text(status: i32) -> &'static CStr {
-    // SAFETY: NULL, or the one table, which is static.
-    let texts = unsafe { FLEET_TEXTS.load(Acquire).as_ref() };
-    let index = usize::try_from(status - CREW_FLEET_DRAINING).ok();
-    texts.zip(index).and_then(|(texts, index)| texts.get(index)).copied().unwrap_or(UNKNOWN)
 }
 
 /// An errno for callers that only pass errors on; 0 for CREW_OK. EAGAIN for what may pass, EPIPE for
@@ -196,18 +202,15 @@ fn fleet_text(status: i32) -> &'static CStr {
 /// the refusal (crew_refusal_errno).
 #[unsafe(no_mangle)]
 pub extern "C" fn crew_status_errno(status: i32) -> i32 {
-    // A fleet's apart: one match for all is a larger table.
-    if status >= CREW_FLEET_DRAINING {
-        return match status {
-            CREW_FLEET_LIFE_ENDED => EPIPE,
-            ..CREW_FLEET_NOT_OWNER => EAGAIN,
-            _ => EINVAL,
-        };
-    }
     match status {
         CREW_OK => 0,
-        CREW_REFUSED_SHUTTING_DOWN | CREW_NOT_RUN | CREW_STALE | CREW_RETIRED => EPIPE,
+        CREW_REFUSED_SHUTTING_DOWN
+        | CREW_NOT_RUN
+        | CREW_STALE
+        | CREW_RETIRED
+        | CREW_FLEET_LIFE_ENDED => EPIPE,
         CREW_BUSY | CREW_ALREADY_BOOTED | CREW_ALREADY_SEALED => EBUSY,
+        100..=119 => EAGAIN,
         1..=19 | CREW_TIMED_OUT | CREW_NO_JOB_CELL | CREW_TABLE_FULL => EAGAIN,
         _ => EINVAL,
     }

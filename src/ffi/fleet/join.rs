@@ -185,7 +185,6 @@ pub unsafe extern "C" fn crew_fleet_geometry_of(
     let read = || {
         // SAFETY: the caller's promise.
         unsafe { check_size(geometry) }?;
-        texts::bring_texts();
         if memory.is_null() {
             return Err(CREW_NULL_ARGUMENT);
         }
@@ -277,7 +276,6 @@ unsafe fn join(options: *const crew_fleet_options) -> Result<crew_fleet, i32> {
 /// # Safety
 /// `geometry` is NULL or valid.
 unsafe fn read_geometry(geometry: *const crew_fleet_geometry) -> Result<Geometry, i32> {
-    texts::bring_texts();
     // SAFETY: the caller's promise.
     unsafe { check_size(geometry) }?;
     // SAFETY: not NULL, of the right size, and the caller's promise.

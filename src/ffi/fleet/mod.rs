@@ -19,7 +19,6 @@ mod acquire;
 mod death;
 
 mod show;
-mod texts;
 
 pub use acquire::*;
 pub use change::*;
