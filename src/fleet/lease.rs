@@ -290,7 +290,8 @@ impl Node<'_> {
     /// The owner counts under whatever keeps its own count and its calls of [`Self::accept`] and
     /// [`Self::complete`] together, reads [`Table::active`] at the same moment, and brings both. What is
     /// applied is the difference: an accept or complete that comes between that moment and this call
-    /// changes the table and the truth alike, so the difference stays right, and neither is lost.
+    /// changes the table and the truth alike, so the difference stays right, and neither is lost. What two
+    /// threads have both counted would be corrected twice: one at a time.
     ///
     /// # Errors
     /// [`Error::Stale`], [`Error::NotOwner`].
