@@ -21,15 +21,16 @@
  *
  * Statuses.    Functions return an int32_t status: CREW_OK (0), a refusal (1 to 19: a result, the
  *              caller decides), an answer (20 to 39: what was found instead), or a caller's error
- *              (40 and up); a fleet's own are answers (100 to 119) and errors (120 and up). Numbers are never reused. On any status but CREW_OK nothing was changed.
+ *              (40 and up); a fleet's own are answers (100 to 119) and errors (120 and up). Numbers
+ *              are never reused. On any status but CREW_OK nothing was changed.
  * Arguments.   Out-parameters come last and are written only on CREW_OK (a crew_refusal: only when
  *              refused). A NULL where none is allowed is CREW_NULL_ARGUMENT. Structs begin with their
  *              size; initialise them with their INIT macro, a size this library does not know is
  *              CREW_BAD_SIZE.
- * Handles.     Pools, leases, jobs, charges and fleets are 64-bit values, passed and copied by value. All
- *              zeros is never valid. A handle whose object has ended is CREW_STALE for ever (until
- *              2^29 later lives of the same slot; a fleet's: 2^20); what never was a handle of that kind is
- *              CREW_BAD_HANDLE. Nothing is read through a handle.
+ * Handles.     Pools, leases, jobs, charges and fleets are 64-bit values, passed and copied by value.
+ *              All zeros is never valid. A handle whose object has ended is CREW_STALE for ever (until
+ *              2^29 later lives of the same slot; a fleet's: 2^20); what never was a handle of that
+ *              kind is CREW_BAD_HANDLE. Nothing is read through a handle.
  * Text.        NUL-terminated, printable ASCII, within the bound that the function names; no more
  *              than the bound is read. Text is copied; the caller keeps its own.
  * Threads.     Every function may be called from any thread at any time, also from jobs, except
@@ -39,8 +40,7 @@
  *              time-out), crew_pool_close, crew_pool_trim and a growth that has to undo itself wait,
  *              each in a wait with a bound. No function spins on, or takes a lock of, another thread.
  * Memory.      crew_run, crew_join, crew_release, acquiring an idle set, and every crew_fleet_... call
- *              allocate nothing, ever.
- *              Only growth (crew_pool_open with prestart, crew_acquire when no set is idle,
+ *              allocate nothing, ever. Only growth (crew_pool_open with prestart, crew_acquire when no set is idle,
  *              crew_seal) makes threads. Nothing is allocated by the library itself; its tables are
  *              static, their sizes are below.
  * Cancellation. No Rust frame is live while a job runs or a worker waits: a job may end its thread
