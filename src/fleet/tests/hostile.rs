@@ -4,7 +4,6 @@
 use super::*;
 use crate::fleet::{Claim, Counted, Execution, Id, Lease, Life, Limits, local_first};
 use proptest::prelude::*;
-#[cfg(not(miri))]
 use std::sync::atomic::AtomicBool;
 
 /// Every operation once, with handles that are good, and with forged ones.
@@ -113,8 +112,6 @@ proptest! {
     }
 }
 
-// Not under Miri, where each of the repetitions that the table's loops allow themselves takes its time.
-#[cfg(not(miri))]
 #[test]
 fn a_peer_that_scribbles_all_the_time_keeps_nobody() {
     let world = World::new(SMALL);
