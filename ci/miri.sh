@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Undefined behaviour, by Miri, with strict provenance: the unit tests, the tests on the simulated port, and the corpus of
 # the fuzz target through the C interface. Needs a nightly compiler with Miri; says so where there is none.
-# Not here: what needs real threads' stacks, futexes or C. Ten minutes on a quiet machine.
+# Not here: what needs real threads' stacks, futexes or C. Slow, and not seen to its end:
+# docs/reliability.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

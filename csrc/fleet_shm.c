@@ -169,11 +169,6 @@ static int32_t find(crew_fleet fleet, shared **found)
     return CREW_BAD_HANDLE;
 }
 
-static int32_t refused_by_system(void)
-{
-    return CREW_FLEET_SYSTEM;
-}
-
 /* A file in which nobody has written yet gets what the table takes; it only grows, so that several makers at once do not
    harm each other. *size is what to map. */
 static int32_t set_aside(int file, size_t bytes, size_t *size)
@@ -183,11 +178,11 @@ static int32_t set_aside(int file, size_t bytes, size_t *size)
 
     if (pread(file, &first, sizeof(first), 0) < (ssize_t)sizeof(first) || first == 0u) {
         if (file_grow(file, bytes) != 0) {
-            return refused_by_system();
+            return CREW_FLEET_SYSTEM;
         }
     }
     if (fstat(file, &status) != 0) {
-        return refused_by_system();
+        return CREW_FLEET_SYSTEM;
     }
     if (status.st_size < (off_t)sizeof(first)) {
         return CREW_FLEET_TOO_SMALL;
@@ -204,7 +199,7 @@ static int32_t map(shared *at, size_t bytes)
         return status;
     }
     at->memory = mmap(NULL, at->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, at->file, 0);
-    return at->memory == MAP_FAILED ? refused_by_system() : CREW_OK;
+    return at->memory == MAP_FAILED ? CREW_FLEET_SYSTEM : CREW_OK;
 }
 
 /* What is there of the table's beginning, to be looked at only. */
@@ -213,14 +208,14 @@ static int32_t map_header(shared *at)
     struct stat status;
 
     if (fstat(at->file, &status) != 0) {
-        return refused_by_system();
+        return CREW_FLEET_SYSTEM;
     }
     if (status.st_size < (off_t)HEADER_BYTES) {
         return CREW_FLEET_TOO_SMALL;
     }
     at->bytes = HEADER_BYTES;
     at->memory = mmap(NULL, at->bytes, PROT_READ, MAP_SHARED, at->file, 0);
-    return at->memory == MAP_FAILED ? refused_by_system() : CREW_OK;
+    return at->memory == MAP_FAILED ? CREW_FLEET_SYSTEM : CREW_OK;
 }
 
 static void unmap(shared *at)
@@ -261,7 +256,7 @@ static int32_t open_and_join(shared *at, uint32_t mode, const crew_fleet_geometr
     at->watcher.running = 0;
     at->held = 0u;
     at->file = shm_open(at->name, O_RDWR | O_CREAT, (mode_t)mode);
-    status = at->file < 0 ? refused_by_system() : map(at, bytes);
+    status = at->file < 0 ? CREW_FLEET_SYSTEM : map(at, bytes);
     if (status == CREW_OK) {
         status = target_begin(at);
     }
@@ -346,7 +341,7 @@ int32_t crew_fleet_shm_unlink(const char *shm_name)
     if (status != CREW_OK) {
         return status;
     }
-    return shm_unlink(checked) == 0 ? CREW_OK : refused_by_system();
+    return shm_unlink(checked) == 0 ? CREW_OK : CREW_FLEET_SYSTEM;
 }
 
 int32_t crew_fleet_shm_geometry(const char *shm_name, crew_fleet_geometry *geometry)
@@ -359,7 +354,7 @@ int32_t crew_fleet_shm_geometry(const char *shm_name, crew_fleet_geometry *geome
     }
     looked_at.memory = MAP_FAILED;
     looked_at.file = shm_open(looked_at.name, O_RDONLY, 0);
-    status = looked_at.file < 0 ? refused_by_system() : map_header(&looked_at);
+    status = looked_at.file < 0 ? CREW_FLEET_SYSTEM : map_header(&looked_at);
     if (status == CREW_OK) {
         status = crew_fleet_geometry_of((const uint32_t *)looked_at.memory, looked_at.bytes, geometry);
     }
