@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::account::verdict;
-use crate::crew::{BootError, BootOptions, Budget};
+use crate::host::{BootError, BootOptions, Budget};
 use crate::limits::TEXT_BYTES;
 use crate::port::Port;
 use core::ffi::c_char;

@@ -4,7 +4,8 @@
 use super::status::{of_job, of_run};
 use super::*;
 use crate::limits::LABEL_BYTES;
-use crate::sets::{Outcome, Work};
+use crate::port::Outcome;
+use crate::sets::Work;
 use crate::table::Handle;
 use core::ffi::{c_char, c_void};
 
@@ -96,7 +97,7 @@ pub unsafe extern "C" fn crew_run(
     let label = unsafe { core::slice::from_raw_parts(label.cast::<u8>(), length) };
     let work = Work::Call(function, argument);
     let joinable = !job.is_null();
-    match CREW.run(Handle::from_bits(lease.bits), role as usize, label, &work, joinable) {
+    match CREW.sets().run(Handle::from_bits(lease.bits), role as usize, label, &work, joinable) {
         Ok(handle) => {
             if let Some(handle) = handle {
                 // SAFETY: joinable: not NULL, and the caller's promise.
@@ -127,7 +128,7 @@ pub unsafe extern "C" fn crew_join(
     if !result.is_null() && unsafe { check_size(result) }.is_err() {
         return CREW_BAD_SIZE;
     }
-    match CREW.join(Handle::from_bits(job.bits), timeout_ms) {
+    match CREW.sets().join(Handle::from_bits(job.bits), timeout_ms) {
         Ok(done) => {
             if !result.is_null() {
                 // SAFETY: not NULL, of the right size, and the caller's promise.
@@ -147,5 +148,5 @@ pub unsafe extern "C" fn crew_join(
 /// CREW_BUSY (another thread is joining it), CREW_STALE, CREW_BAD_HANDLE.
 #[unsafe(no_mangle)]
 pub extern "C" fn crew_detach(job: crew_job) -> i32 {
-    status(CREW.detach(Handle::from_bits(job.bits)).map_err(of_job))
+    status(CREW.sets().detach(Handle::from_bits(job.bits)).map_err(of_job))
 }

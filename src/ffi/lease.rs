@@ -152,7 +152,7 @@ unsafe fn acquire(
     if !refusal.is_null() && unsafe { check_size(refusal) }.is_err() {
         return CREW_BAD_SIZE;
     }
-    match CREW.acquire(Handle::from_bits(pool.bits), peer, timeout_ms) {
+    match CREW.sets().acquire(Handle::from_bits(pool.bits), peer, timeout_ms) {
         Ok(handle) => {
             // SAFETY: not NULL, and the caller's promise.
             unsafe { *lease = crew_lease { bits: handle.bits() } };
@@ -177,7 +177,7 @@ unsafe fn acquire(
 /// CREW_STALE (released before), CREW_RETIRED, CREW_BAD_HANDLE.
 #[unsafe(no_mangle)]
 pub extern "C" fn crew_release(lease: crew_lease) -> i32 {
-    status(CREW.release(Handle::from_bits(lease.bits)).map_err(of_run))
+    status(CREW.sets().release(Handle::from_bits(lease.bits)).map_err(of_run))
 }
 
 /// The port's number of the thread of a member (what its thread_create stored): an epicsThreadId
@@ -197,7 +197,7 @@ pub unsafe extern "C" fn crew_lease_thread(
     if thread.is_null() {
         return CREW_NULL_ARGUMENT;
     }
-    let found = CREW.thread_of(Handle::from_bits(lease.bits), role as usize).map_err(of_run);
+    let found = CREW.sets().thread_of(Handle::from_bits(lease.bits), role as usize).map_err(of_run);
     // SAFETY: not NULL, and the caller's promise.
     status(found.map(|number| unsafe { *thread = number }))
 }

@@ -30,13 +30,13 @@ pub unsafe extern "C" fn crew_charge(bytes: u64, charge: *mut crew_charge_handle
     if charge.is_null() {
         return CREW_NULL_ARGUMENT;
     }
-    if CREW.port().is_none() {
+    if CREW.host.port().is_none() {
         return CREW_NOT_BOOTED;
     }
     let Some(bytes) = usize::try_from(bytes).ok().filter(|&bytes| bytes > 0) else {
         return CREW_BAD_VALUE;
     };
-    match CREW.charge_handle(bytes) {
+    match CREW.host.charge(bytes) {
         Ok(handle) => {
             // SAFETY: not NULL, and the caller's promise.
             unsafe { *charge = crew_charge_handle { bits: handle.bits() } };
@@ -53,7 +53,7 @@ pub unsafe extern "C" fn crew_charge(bytes: u64, charge: *mut crew_charge_handle
 #[unsafe(no_mangle)]
 pub extern "C" fn crew_uncharge(charge: crew_charge_handle) -> i32 {
     let handle = Handle::from_bits(charge.bits);
-    if !CREW.is_charge(handle) {
+    if !CREW.host.is_charge(handle) {
         CREW_BAD_HANDLE
     } else if CREW.uncharge(handle) {
         CREW_OK
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn crew_pool_usage(pool: crew_pool, usage: *mut crew_usage
     if let Err(status) = unsafe { check_size(usage) } {
         return status;
     }
-    let figures = match CREW.usage(Handle::from_bits(pool.bits)) {
+    let figures = match CREW.sets().usage(Handle::from_bits(pool.bits)) {
         Ok(figures) => figures,
         Err(error) => return of_close(error),
     };

@@ -3,7 +3,7 @@
 
 use super::port::event_for_c;
 use super::*;
-use crate::sets::{Next, Outcome};
+use crate::port::{Next, Outcome};
 use core::ffi::c_void;
 
 /// Call function(argument), then crew_worker_done.

@@ -38,7 +38,7 @@ pub(crate) fn change_seq_cst(
 
 /// What a [`Word`] holds: the generation, and a state of `BITS` bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Packed<const BITS: u32>(pub(crate) u32);
+pub(crate) struct Packed<const BITS: u32>(u32);
 
 impl<const BITS: u32> Packed<BITS> {
     const STATE: u32 = (1 << BITS) - 1;
@@ -81,7 +81,7 @@ impl<const BITS: u32> Packed<BITS> {
 }
 
 /// The atomic that holds a [`Packed`]. A zeroed word is generation 0, state 0.
-pub(crate) struct Word<const BITS: u32>(pub(crate) AtomicU32);
+pub(crate) struct Word<const BITS: u32>(AtomicU32);
 
 impl<const BITS: u32> Word<BITS> {
     pub(crate) const fn new() -> Self {
