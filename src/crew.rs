@@ -25,7 +25,7 @@ impl Crew {
     }
 
     /// Worker sets: pools, leases, jobs.
-    #[inline]
+    #[inline(always)] // it only names two fields
     pub(crate) fn sets(&'static self) -> Sets {
         Sets::new(&self.host, &self.sets)
     }

@@ -6,7 +6,8 @@
 //! Orderings: the words order everything else. A slot's owner writes its other fields Relaxed and then
 //! releases the word that makes them known; a thread that has acquired that word reads them Relaxed.
 //! Counters for reports order nothing and are Relaxed too. SeqCst stands only where two words must see
-//! each other, with its reason beside it.
+//! each other, with its reason beside it. What only reads or changes a word is inlined, also in an
+//! image built for size.
 
 use super::RefusalKind;
 use crate::limits::{JOBS_PER_WORKER, LABEL_BYTES, MAX_ROLES, MAX_SETS, NAME_BYTES};
@@ -59,19 +60,23 @@ impl SetWord {
     /// The most jobs that it counts.
     pub const JOBS_MAX: u32 = 0xff;
 
+    #[inline(always)]
     pub const fn is(self, flags: u32) -> bool {
         self.0 & flags != 0
     }
 
+    #[inline(always)]
     pub const fn jobs(self) -> u32 {
         self.0 & Self::JOBS_MAX
     }
 
+    #[inline(always)]
     pub const fn alive(self) -> u32 {
         self.0 >> 8 & 0xff
     }
 
     /// Nothing uses the set: no lease, no job, no claimer, no builder.
+    #[inline(always)]
     pub const fn is_unused(self) -> bool {
         self.jobs() == 0 && !self.is(Self::LEASED | Self::IDLE | Self::BUILDING | Self::FREEING)
     }
@@ -115,6 +120,7 @@ impl SetSlot {
         }
     }
 
+    #[inline(always)]
     pub fn word(&self) -> SetWord {
         SetWord(self.word.load(Acquire))
     }
@@ -125,7 +131,7 @@ impl SetSlot {
     }
 
     /// Writes which peer the set is for; 0: none. Only for the set's owner.
-    #[inline]
+    #[inline(always)]
     pub fn note_peer(&self, key: u64) {
         self.peer_low.store(key as u32, Relaxed);
         self.peer_high.store((key >> 32) as u32, Relaxed);
@@ -138,7 +144,7 @@ impl SetSlot {
 
     /// The one way to change the word: from what `step` saw to what it returns, in one
     /// compare-and-swap; `None` leaves it. Returns the word that was set. See [`word::change`].
-    #[inline]
+    #[inline(always)]
     pub fn change(&self, mut step: impl FnMut(SetWord) -> Option<u32>) -> Option<SetWord> {
         let mut after = 0;
         word::change(&self.word, |now| {
@@ -209,10 +215,12 @@ impl WorkerSlot {
         }
     }
 
+    #[inline(always)]
     pub fn word(&self) -> u32 {
         self.word.load(Acquire)
     }
 
+    #[inline(always)]
     pub fn state(&self) -> u32 {
         self.word() & worker_state::STATE
     }
@@ -223,27 +231,30 @@ impl WorkerSlot {
     }
 
     /// As [`SetSlot::change`]; returns the word before.
-    #[inline]
+    #[inline(always)]
     pub fn change(&self, step: impl FnMut(u32) -> Option<u32>) -> Option<u32> {
         word::change(&self.word, step).ok()
     }
 
     /// From state `from` to state `to`, flags kept. False: it was in another state.
+    #[inline(always)]
     pub fn step(&self, from: u32, to: u32) -> bool {
         use worker_state::STATE;
         self.change(|word| (word & STATE == from).then_some(word & !STATE | to)).is_some()
     }
 
+    #[inline(always)]
     pub fn set(&self) -> SetIndex {
         SetIndex((self.place.load(Relaxed) >> 8) as usize)
     }
 
+    #[inline(always)]
     pub fn role(&self) -> usize {
         (self.place.load(Relaxed) & 0xff) as usize
     }
 
     /// Lets `user` at the place of the closure. The `Sync` implementation says which thread may.
-    #[inline]
+    #[inline(always)]
     pub fn with_closure<R>(&self, user: impl FnOnce(*mut Closure) -> R) -> R {
         self.closure.with_mut(user)
     }
@@ -389,28 +400,34 @@ impl PoolSlot {
 
     /// SeqCst: a close changes the state and then looks at `users` and the idle bitmap; the users of
     /// both look the other way round.
+    #[inline(always)]
     pub fn state(&self) -> u32 {
         self.word.load_seq_cst().state()
     }
 
+    #[inline(always)]
     pub fn capacity(&self) -> usize {
         self.capacity.load(Relaxed) as usize
     }
 
+    #[inline(always)]
     pub fn role_count(&self) -> usize {
         self.role_count.load(Relaxed) as usize
     }
 
+    #[inline(always)]
     fn first_set(&self) -> usize {
         self.first_set.load(Relaxed) as usize
     }
 
     /// The set at `slot` of the pool's bitmaps.
+    #[inline(always)]
     pub fn set(&self, slot: usize) -> SetIndex {
         SetIndex(self.first_set() + slot)
     }
 
     /// The place of one of its sets in the pool's bitmaps.
+    #[inline(always)]
     pub fn slot_of(&self, set: SetIndex) -> usize {
         set.0.wrapping_sub(self.first_set())
     }
@@ -429,6 +446,7 @@ impl PoolSlot {
 
     /// The worker of `set` for `role`. For a set that is not the pool's (a stale handle's) it means
     /// nothing, and the caller must not index with it.
+    #[inline(always)]
     pub fn worker(&self, set: SetIndex, role: usize) -> WorkerIndex {
         let first = self.first_worker.load(Relaxed) as usize;
         let sets_before = self.slot_of(set).wrapping_mul(self.role_count());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The tables of worker sets, and the view of them on which every operation stands.
+//! The tables of worker sets, and the view of them on which every operation stands. What only finds a
+//! slot is inlined, also in an image built for size.
 
 use super::AcquireError;
 use super::run::RunError;
@@ -51,7 +52,7 @@ pub(crate) struct Sets {
 impl Deref for Sets {
     type Target = Tables;
 
-    #[inline]
+    #[inline(always)]
     fn deref(&self) -> &Tables {
         self.tables
     }
@@ -63,11 +64,13 @@ pub(crate) struct PoolRef(&'static PoolSlot);
 
 impl PoolRef {
     /// Whether both are the same slot.
+    #[inline(always)]
     pub(super) fn is(self, other: PoolRef) -> bool {
         core::ptr::eq(self.0, other.0)
     }
 
     /// Its place in the table. Needs: a pool was opened there.
+    #[inline(always)]
     pub(super) fn index(self) -> usize {
         self.index.load(Relaxed) as usize
     }
@@ -78,6 +81,7 @@ impl PoolRef {
     }
 
     /// The slot, for as long as the process.
+    #[inline(always)]
     pub(super) fn slot(self) -> &'static PoolSlot {
         self.0
     }
@@ -86,35 +90,35 @@ impl PoolRef {
 impl Deref for PoolRef {
     type Target = PoolSlot;
 
-    #[inline]
+    #[inline(always)]
     fn deref(&self) -> &PoolSlot {
         self.0
     }
 }
 
 impl Sets {
-    #[inline]
+    #[inline(always)]
     pub(crate) fn new(host: &'static Host, tables: &'static Tables) -> Self {
         Self { host, tables }
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn set(self, set: SetIndex) -> &'static SetSlot {
         &self.tables.sets[set.0]
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn worker(self, worker: WorkerIndex) -> &'static WorkerSlot {
         &self.tables.workers[worker.0]
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pool(self, index: usize) -> PoolRef {
         PoolRef(&self.tables.pools[index])
     }
 
     /// The pool that a set's slot belongs to, or last belonged to.
-    #[inline]
+    #[inline(always)]
     pub(super) fn pool_of(self, set: SetIndex) -> PoolRef {
         self.pool(self.set(set).pool.load(Relaxed) as usize)
     }
@@ -136,7 +140,7 @@ impl Sets {
 
     /// Set and generation of a lease's handle. No lease ever has an even generation: an idle set's
     /// generation is even, and a handle with that one must not pass for a lease.
-    #[inline(always)] // also in an image built for size: it is on the path of every release
+    #[inline(always)]
     pub(super) fn find_lease(self, handle: Handle) -> Result<(SetIndex, u32), RunError> {
         match handle.parts(Kind::Lease, MAX_SETS) {
             Some((set, generation)) if generation & 1 == 1 => Ok((SetIndex(set), generation)),
