@@ -22,7 +22,7 @@ measured=$out/size.txt
 mkdir -p "$out"
 unset CREW_MAX_POOLS CREW_MAX_SETS CREW_MAX_WORKERS CREW_MAX_WAITERS CREW_MAX_CHARGES CREW_MAX_FLEETS
 make --no-print-directory --silent lib
-"${CC:-cc}" -std=c99 -O2 -Iinclude -Icsrc bench/size.c build/libcrew.a -pthread \
+"${CC:-cc}" -std=c99 -O2 -Iinclude bench/size.c build/libcrew.a -pthread \
     -Wl,--gc-sections -Wl,-Map="$out/size.map" -o "$out/size"
 CARGO_PROFILE_RELEASE_DEBUG=2 CARGO_TARGET_DIR=$out/size-target \
     cargo build --quiet --release --locked --package crew-archive

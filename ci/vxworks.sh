@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 out=build/vxworks
 ci/setup.sh --vxworks
-make --no-print-directory --silent -C tests/vxworks archives
+make --no-print-directory --silent -C vxworks/test archives
 
 # What an image must have for the archives: nothing else may be left undefined.
 of_core="abort memcmp memcpy memmove memset strlen"
@@ -49,5 +49,5 @@ powerpc-wrs-vxworks c
 ARCHIVES
 
 printf '\nx86_64-wrs-vxworks, run on Linux through a shim (not on VxWorks):\n'
-make --no-print-directory --silent -C tests/vxworks check
+make --no-print-directory --silent -C vxworks/test check
 exit $status

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "crew_fleet.h"
+#include "crew_fleet_acquire.h"
 
 static int32_t attempt(const crew_fleet_view *view, crew_fleet_policy policy, void *context, crew_fleet_plan *plan)
 {

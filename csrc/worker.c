@@ -2,9 +2,9 @@
 #include "crew_worker.h"
 
 #ifdef __rtems__
-#include "cancel_rtems.h"
+#include "posix/cancel_rtems.h"
 #else
-#include "cancel_posix.h"
+#include "posix/cancel_posix.h"
 #endif
 
 #include <pthread.h>

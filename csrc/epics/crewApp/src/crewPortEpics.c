@@ -19,14 +19,14 @@
 #include "crew_worker.h"
 
 #ifdef __rtems__
-#include "crew_rtems.h"
+#include "posix/crew_rtems.h"
 #endif
 
 /* CREW_PORT_WITHOUT_FUTEX: to test the other kind on Linux. */
 #if defined(__linux__) && !defined(CREW_PORT_WITHOUT_FUTEX)
-#include "event_futex.h"
+#include "posix/event_futex.h"
 #elif defined(__rtems__)
-#include "event_rtems.h"
+#include "posix/event_rtems.h"
 #else
 #include "crewEventEpics.h"
 #endif

@@ -18,7 +18,7 @@
 #include "crewLog.h"
 #include "crewShell.h"
 #include "crewText.h"
-#include "crew_fleet.h"
+#include "crew_fleet_acquire.h"
 
 /* Kernels without processes share with nobody: the table is in the image's own memory. CREW_FLEET_IN_THE_IMAGE: to test
  * that on a host. */
