@@ -13,7 +13,7 @@
 #include <epicsExport.h>
 
 #include "crewCasCheck.h"
-#include "crewInterpose.h"
+#include "crewLibCom.h"
 #include "crewLog.h"
 #include "crewPortEpics.h"
 #include "crewText.h"
@@ -152,6 +152,7 @@ int32_t crewCasOpen(const crewCasConfig *config, crew_pool *pool, crew_refusal *
     warnOfDescriptors(config->capacity);
     *pool = casPool;
     epicsAtomicSetIntT(&on, 1);
+    crewCasCheckArm();
     return CREW_OK;
 }
 
@@ -299,7 +300,7 @@ SOCKET crewCasAccept(SOCKET listener, struct sockaddr *address, osiSocklen_t *le
 
 static void forgetRsrvClient(void)
 {
-    epicsThreadPrivateId client = crewInterposeRsrvClient();
+    epicsThreadPrivateId client = crewLibComRsrvClient();
 
     if (client != NULL && epicsThreadPrivateGet(client) != NULL) {
         epicsThreadPrivateSet(client, NULL); /* rsrv leaves it pointing at freed memory */

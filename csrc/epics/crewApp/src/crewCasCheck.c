@@ -9,8 +9,7 @@
 #include <epicsThread.h>
 #include <initHooks.h>
 
-#include "crewCas.h"
-#include "crewInterpose.h"
+#include "crewLibCom.h"
 #include "crewLog.h"
 
 /* rsrv's accept loop looks every 0.1 s whether the server has been started. */
@@ -18,6 +17,7 @@
 
 enum { NOT_YET, NO_SERVER, PASSED, FAILED };
 
+static int armed;
 static int sawServer; /* CAS-TCP: made by libdbCore through libCom's epicsThreadCreate */
 static int sawCore;   /* scanOnce: made by libdbCore with epicsThreadCreateOpt itself */
 static int sawAccept;
@@ -40,7 +40,7 @@ static const char *foreignSymbol(const char **provider)
     unsigned i;
 
     for (i = 0; i < sizeof symbols / sizeof symbols[0]; i++) {
-        if (!crewInterposeIsOurs(symbols[i], provider)) {
+        if (!crewLibComCallsCrew(symbols[i], provider)) {
             return symbols[i];
         }
     }
@@ -69,7 +69,7 @@ static void tellFailure(void)
 
 static void atInitHook(initHookState state)
 {
-    if (state != initHookAfterIocRunning || !crewCasIsOn() || epicsAtomicGetIntT(&result) != NOT_YET) {
+    if (state != initHookAfterIocRunning || !epicsAtomicGetIntT(&armed) || epicsAtomicGetIntT(&result) != NOT_YET) {
         return;
     }
     if (epicsThreadGetId("CAS-TCP") == NULL) {
@@ -102,6 +102,11 @@ int crewCasCheckInit(void)
         }
     }
     return accepted != NULL ? 0 : -1;
+}
+
+void crewCasCheckArm(void)
+{
+    epicsAtomicSetIntT(&armed, 1);
 }
 
 void crewCasCheckSawThread(const char *name)

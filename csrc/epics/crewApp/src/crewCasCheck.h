@@ -10,8 +10,11 @@
 extern "C" {
 #endif
 
-/* Has the test run at the end of iocInit. Before iocInit, one thread at a time. 0, or -1: no memory, try again. */
+/* Makes what the test needs. Before iocInit, one thread at a time. 0, or -1: no memory, try again. */
 int crewCasCheckInit(void);
+
+/* The drop-in is on: the test runs at the end of iocInit. After crewCasCheckInit; any thread. */
+void crewCasCheckArm(void);
 
 /* What the drop-in has seen. Any thread, at any time. */
 void crewCasCheckSawThread(const char *name);

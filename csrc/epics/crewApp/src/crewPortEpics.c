@@ -13,7 +13,7 @@
 #include <epicsThread.h>
 #include <epicsTime.h>
 
-#include "crewInterpose.h"
+#include "crewLibCom.h"
 #include "crewLog.h"
 #include "crew_call_cxx.h"
 #include "crew_worker.h"

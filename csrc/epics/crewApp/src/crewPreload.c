@@ -13,9 +13,9 @@
 #include <stdlib.h>
 
 #include <initHooks.h>
-#include <iocsh.h>
 
 #include "crewCas.h"
+#include "crewIocsh.h"
 #include "crewLog.h"
 #include "crewRegistrar.h"
 #include "crewShell.h"
@@ -51,18 +51,10 @@ static void atInitHook(initHookState state)
             "100\"", text);
 }
 
-/* What crew.dbd's variable() lines do in an IOC that loads it. */
-static const iocshVarDef variables[] = {
-    {"crewLogPeriodMs", iocshArgInt, &crewLogPeriodMs},
-    {"crewCasClientStack", iocshArgInt, &crewCasClientStack},
-    {"crewCasEventStack", iocshArgInt, &crewCasEventStack},
-    {NULL, iocshArgInt, NULL},
-};
-
 /* libCom is a library that this one needs, so its own start-up code has run. */
 __attribute__((constructor)) static void atLoad(void)
 {
     crewRegistrar();
-    iocshRegisterVariable(variables);
+    crewIocshRegisterVariables();
     (void)initHookRegister(atInitHook);
 }

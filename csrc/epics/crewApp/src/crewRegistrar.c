@@ -9,6 +9,7 @@
 
 #include <epicsExport.h>
 
+#include "crewIocsh.h"
 #include "crewLog.h"
 #include "crewShell.h"
 
@@ -27,7 +28,7 @@ void crewRegistrar(void)
     if (!done) {
         done = 1;
         crewLogInit();
-        crewShellRegister();
+        crewIocshRegister();
     }
 }
 epicsExportRegistrar(crewRegistrar);

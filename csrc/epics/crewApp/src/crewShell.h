@@ -11,12 +11,12 @@
 
 #include <crew.h>
 
+#include "crewBoot.h"
+#include "crewPools.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* Registers the commands. Once; by the registrar. */
-void crewShellRegister(void);
 
 /* The budget of the process in whole MiB. Before iocInit, before any pool. */
 int crewBudget(const char *mib);
@@ -27,18 +27,6 @@ int crewBudget(const char *mib);
  * iocInit.
  */
 int crewPoolOpen(const char *name, const char *roles, int capacity, int prestart, int keep);
-
-/* The pool of that name that crewPoolOpen or crewCasPool ("CAS") opened. CREW_OK, or CREW_STALE: none. */
-int32_t crewPoolFind(const char *name, crew_pool *pool);
-
-/*
- * The position of that role in the pool's roster; NULL: the first. `index` may be NULL. CREW_OK, or CREW_STALE: no such
- * pool, or CREW_BAD_ROLE: no such role, or a pool ("CAS") whose threads are another's.
- */
-int32_t crewPoolRole(const char *pool, const char *role, uint32_t *index);
-
-/* Boots Crew unless that has been done, with the budget of the environment. For other commands than those here. */
-int crewShellBoot(const char *command);
 
 /*
  * Runs the CA server's clients on a pool of `capacity` sets, at most `perHost` for one client host (0 = no limit); a

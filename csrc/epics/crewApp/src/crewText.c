@@ -124,6 +124,14 @@ int crewFail(const char *command, const char *format, ...)
     return -1;
 }
 
+int crewFailWith(const char *command, int32_t status, const crew_refusal *refusal, const char *pool)
+{
+    char sentence[CREW_SENTENCE_BYTES];
+
+    crewStatusSentence(status, refusal, pool, sentence, sizeof sentence);
+    return crewFail(command, "%s", sentence);
+}
+
 int crewIsLate(const char *command)
 {
     return getIocState() == iocVoid ? 0 : crewFail(command, "must be called before iocInit");

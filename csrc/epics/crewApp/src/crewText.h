@@ -30,6 +30,9 @@ void crewStatusSentence(int32_t status, const crew_refusal *refusal, const char 
  */
 int crewFail(const char *command, const char *format, ...) EPICS_PRINTF_STYLE(2, 3);
 
+/* The same with crewStatusSentence's words. */
+int crewFailWith(const char *command, int32_t status, const crew_refusal *refusal, const char *pool);
+
 /* For a command that must come before iocInit: 0, or -1 after having said that it comes too late. */
 int crewIsLate(const char *command);
 
