@@ -23,8 +23,10 @@
 #include <epicsMutex.h>
 #include <epicsStdio.h>
 
+#include "crewFleetTable.h"
+#include "crewLease.h"
 #include "crewLog.h"
-#include "crewShell.h"
+#include "crewPools.h"
 #include "crewText.h"
 #include "crew_call_cxx.h"
 
