@@ -17,7 +17,7 @@ measured=build/zynq/instructions.txt
 ci/setup.sh --zynq
 make --no-print-directory --silent -C tests/zynq image
 
-# The core's atomics must be the processor's own, and not calls of functions that somebody would have to write.
+# The core's atomics must be the processor's own, and not calls of functions that no library here has.
 code=$(arm-none-eabi-objdump -d "$image")
 for instruction in ldrex strex dmb; do
     grep -q "[[:space:]]$instruction" <<<"$code" || { echo "zynq: there is no $instruction in $image" >&2; exit 1; }

@@ -24,6 +24,6 @@ int32_t crew_fleet_acquire(crew_fleet fleet, crew_key key, const crew_fleet_limi
         }
         tried++;
     } while (status == CREW_FLEET_LOST_RACE && tried < limits->attempts);
-    /* What changed since the last look ends the wait. */
+    /* A change since the last look ends the wait. */
     return status == CREW_FLEET_LOST_RACE ? crew_fleet_carry_out(&view, &none_left, plan) : status;
 }

@@ -17,7 +17,7 @@ static pthread_once_t hook_once = PTHREAD_ONCE_INIT;
 static pthread_key_t hook_key;
 static int hook_error;
 
-/* The frames that a cancelled thread left behind are nobody's any more, which the address sanitizer cannot see. */
+/* A cancelled thread's frames are gone, which the address sanitizer cannot see. */
 static void forget_left_frames(void)
 {
 #ifdef __SANITIZE_ADDRESS__

@@ -26,7 +26,7 @@ typedef int32_t (*crew_fleet_policy)(void *context, const crew_fleet_view *view,
  * Looks, asks the policy (NULL: crew_fleet_local_first), and carries out what it chose. A race that was lost is tried again
  * from a fresh look, limits->attempts times in all; after that the plan is CREW_PLAN_WAIT. Any thread.
  *
- * CREW_OK: *plan says what was got. Else as crew_fleet_look and crew_fleet_carry_out, or what the policy returned.
+ * CREW_OK: *plan says what was got. Else as crew_fleet_look and crew_fleet_carry_out, or the policy's status.
  */
 int32_t crew_fleet_acquire(crew_fleet fleet, crew_key key, const crew_fleet_limits *limits, crew_fleet_policy policy,
                            void *context, crew_fleet_plan *plan);

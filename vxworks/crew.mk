@@ -31,7 +31,7 @@ CREW_DIR := $(CREW_OUT)/$(CREW_TARGET)/$(CREW_THREADS)
 CREW_ARCHIVE := $(CREW_DIR)/libcrew_archive.a
 CREW_LIB := $(CREW_DIR)/libcrew.a
 
-# Without std's own backtraces, which nobody could read here; a panic says where it was.
+# Without std's own backtraces, which cannot be read here; a panic says where it was.
 CREW_CARGO_c := -Zbuild-std=core
 CREW_CARGO_std := --features std -Zbuild-std=std,panic_abort -Zbuild-std-features=
 CREW_HEADERS := $(wildcard $(CREW_TOP)/include/*.h $(CREW_TOP)/csrc/posix/*.h)

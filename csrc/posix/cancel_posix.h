@@ -27,7 +27,7 @@ static inline void cancel_back(const cancel_mode *was)
     (void)pthread_setcancelstate(was->state, &ignored);
 }
 
-/* Between two jobs, with cancellation off: what is pending is served in the next job or wait. */
+/* Between two jobs, with cancellation off: a pending request is served in the next job or wait. */
 static inline void cancel_between_jobs(void)
 {
 }

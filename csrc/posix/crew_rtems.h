@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What the ports ask RTEMS for beyond POSIX (6 and 7). Internal to csrc, and to ports of one's own there.
+ * The calls beyond POSIX that the ports make to RTEMS (6 and 7). Internal to csrc; a port of one's own may include it.
  *
  * Ended threads. A thread that has ended, and has been joined if it can be, keeps its stack until the next thread is made.
  * RTEMS calls it a zombie. Nothing that looks at free memory sees that stack, so each question here frees it first.
@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the stack checker writes: four words at a stack's end, and this in each word that nobody has used yet. */
+/* The stack checker writes four words at a stack's end, and this in each word that the thread has not used yet. */
 #define CREW_RTEMS_STACK_END { 0xFEEDF00Du, 0x0BAD0D06u, 0xDEADF00Du, 0x600D0D06u }
 #define CREW_RTEMS_STACK_END_WORDS 4u
 #define CREW_RTEMS_STACK_UNUSED 0xA5A5A5A5u
@@ -41,7 +41,7 @@ static inline int32_t crew_rtems_memory_has(size_t bytes, const char **basis)
 
 /*
  * crew_port.thread_reap for threads that were made detached with the start routine `start`, and whose end has begun.
- * 1: the thread is gone, its stack included. Waits for nobody.
+ * 1: the thread is gone, its stack included. Does not wait.
  *
  * It must not join. rtems_task_delete joins the thread itself, and then its id soon belongs to another thread, which a late
  * pthread_join would wait for, or take away from its owner. Here a thread of the same id that is another one is seen by its

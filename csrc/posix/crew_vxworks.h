@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What the POSIX port does in its own way in a VxWorks real-time process. Included by port_posix.c only. */
+/* The POSIX port's own ways in a VxWorks real-time process. Included by port_posix.c only. */
 #ifndef CREW_VXWORKS_H
 #define CREW_VXWORKS_H
 

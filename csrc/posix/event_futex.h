@@ -3,7 +3,7 @@
  * Events on a Linux futex: the event itself is all there is, so creating one cannot fail and nothing has to be given
  * back. Included by the POSIX port and, on Linux, by the EPICS port.
  *
- * word: 0 = nothing posted, 1 = posted, 2 = nothing posted and somebody sleeps. Posts coalesce, and only a post that
+ * word: 0 = nothing posted, 1 = posted, 2 = nothing posted and a waiter sleeps. Posts coalesce, and only a post that
  * finds a sleeper makes a system call.
  * object: how many of the next waits go to sleep without a yield first.
  */
@@ -79,7 +79,7 @@ static int thread_is_fifo(void)
 
 /* Before it sleeps, a thread lets those that are ready on its CPU at its own priority go first. If its partner is one of
  * them, it posts to a thread that is awake, and neither has to sleep or to be woken. One call, which returns at once if
- * nobody is there: nobody waits for anybody. Only under SCHED_FIFO: elsewhere a yield can cost a whole time slice.
+ * no other thread is ready: no thread waits for another. Only under SCHED_FIFO: elsewhere a yield can cost a whole time slice.
  * Returns true when there was a post. */
 static int event_yield(crew_event *event)
 {

@@ -6,7 +6,7 @@
  * word: 0 = nothing posted, 1 = posted. It keeps the semaphore's count at 0 or 1, so that posts coalesce.
  *
  * Waits run on CLOCK_MONOTONIC. CREW_WITHOUT_SEM_CLOCKWAIT is for C libraries that lack sem_clockwait: waits then run
- * on the wall clock, and last longer or shorter when somebody sets it.
+ * on the wall clock, and last longer or shorter when it is set.
  */
 #ifndef CREW_EVENT_SEM_H
 #define CREW_EVENT_SEM_H

@@ -2,7 +2,7 @@
 /*
  * Events on VxWorks' native binary semaphores. One is made when an event is created, that is at boot or when a set
  * grows, and kept for ever, as the event itself is. A pthread mutex or condition variable would not do: its semaphore is
- * made at the first lock or wait, where nobody can be refused any more. Included by port_posix.c only.
+ * made at the first lock or wait, where the caller can be refused no more. Included by port_posix.c only.
  *
  * Waiting is no cancellation point here. An idle worker waits in pieces of a second, so that it ends within one when it
  * is cancelled.

@@ -19,10 +19,10 @@
 /* Every table is longer than this, and has its geometry in it. */
 #define HEADER_BYTES 128u
 
-/* FREE -> CHANGING -> OPEN -> CHANGING -> ... -> FREE. CHANGING is one thread's: whoever comes meanwhile is told so. */
+/* FREE -> CHANGING -> OPEN -> CHANGING -> ... -> FREE. CHANGING is one thread's: another thread that comes meanwhile is told so. */
 enum { FREE, CHANGING, OPEN };
 
-/* What the descriptor is made of, where there are any. */
+/* The descriptor's parts, where there are descriptors. */
 typedef struct watcher {
     int running;
     int event;
@@ -33,7 +33,7 @@ typedef struct watcher {
 /* One fleet that was joined here. */
 typedef struct shared {
     uint32_t state;
-    /* The handle, in parts that can be looked at by anybody. */
+    /* The handle, in parts that any thread can look at. */
     uint32_t fleet_low;
     uint32_t fleet_high;
     crew_fleet fleet;
@@ -50,7 +50,7 @@ typedef struct shared {
     watcher watcher;
 } shared;
 
-/* What differs: file_grow, target_begin, target_end; lane_take, lane_give, lane_look; clock_ms, word_wait, word_wake;
+/* The functions that differ: file_grow, target_begin, target_end; lane_take, lane_give, lane_look; clock_ms, word_wait, word_wake;
    watch_begin, watch_clear, watch_end. */
 #ifdef __VXWORKS__
 #include "fleet_shm_vxworks.h"
@@ -169,8 +169,8 @@ static int32_t find(crew_fleet fleet, shared **found)
     return CREW_BAD_HANDLE;
 }
 
-/* A file in which nobody has written yet gets what the table takes; it only grows, so that several makers at once do not
-   harm each other. *size is what to map. */
+/* Makes a file that has not been written to as long as the table; it only grows, so that several makers at once do not
+   harm each other. *size: the bytes to map. */
 static int32_t set_aside(int file, size_t bytes, size_t *size)
 {
     uint32_t first = 0u;
@@ -202,7 +202,7 @@ static int32_t map(shared *at, size_t bytes)
     return at->memory == MAP_FAILED ? CREW_FLEET_SYSTEM : CREW_OK;
 }
 
-/* What is there of the table's beginning, to be looked at only. */
+/* Maps the table's beginning, if it is there, to be looked at only. */
 static int32_t map_header(shared *at)
 {
     struct stat status;

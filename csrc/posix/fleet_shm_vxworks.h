@@ -3,7 +3,7 @@
  * Lanes and waits among the real-time processes of VxWorks. Included by fleet_shm.c only.
  *
  * A lane is held by a public semaphore that its holder makes, exclusively, and that is deleted on its last close: the
- * system closes what a process has open when it ends. Waits are on one public semaphore of the table, which a wake flushes.
+ * system closes a process' open semaphores when it ends. Waits are on one public semaphore of the table, which a wake flushes.
  * A flush is not remembered, so a waiter that it finds between the look at the word and the wait is woken by the end of
  * its piece: a second.
  */

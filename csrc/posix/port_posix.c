@@ -43,7 +43,7 @@ static const crew_port *port_ready;
 static crew_caller job_caller;
 static int fifo_denied;
 
-/* What an idle worker's own wait uses, see crew_worker_main: here, and not in the core's port, it may be cancelled. */
+/* For an idle worker's own wait (crew_worker_main), which may be cancelled; the waits of the core's port may not. */
 static const crew_port worker_port = {
     .size = sizeof(crew_port),
     .event_wait = event_wait_cancellable,
@@ -82,7 +82,7 @@ static void log_line(void *context, int32_t severity, const char *text)
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
     written = writev(STDERR_FILENO, parts, 3);
     (void)pthread_setcancelstate(state, &ignored);
-    /* When standard error is gone there is nobody to tell. */
+    /* Without standard error there is no place to tell it. */
     (void)written;
 }
 

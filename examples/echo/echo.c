@@ -34,7 +34,7 @@ typedef struct connection {
 } connection;
 
 static connection connections[MAX_CONNECTIONS];
-/* Readable for ever once a signal has asked for the end: everybody who polls sees it. */
+/* Readable for ever once a signal has asked for the end: every thread that polls sees it. */
 static int stop_pipe[2];
 
 static void on_signal(int number)
@@ -220,7 +220,7 @@ static int listen_on(uint16_t port)
     return listener;
 }
 
-/* Boots Crew and opens the pool. Every number that somebody may want to change is here. */
+/* Boots Crew and opens the pool. Every number that a site may want to change is here. */
 static crew_pool pool_start(uint32_t capacity)
 {
     static const crew_role roles[ROLES] = { { "conn", 65536u, 20u }, { "reader", 32768u, 20u }, { "writer", 32768u, 18u } };
@@ -288,7 +288,7 @@ int main(int argc, char **argv)
             accept_one(polled[0].fd, pool);
             left -= left > 0;
         } else if (ready == 0) {
-            /* Quiet for a while: threads that nobody needs go back to the system. */
+            /* Quiet for a while: threads that are not needed go back to the system. */
             (void)crew_pool_trim(pool, 1u);
         }
     }

@@ -36,7 +36,7 @@ static void ring_start(ring *at)
     at->ended = 0;
 }
 
-/* Either side may say that it is over; what is in the ring can still be got. */
+/* Either side may end it; the bytes in the ring can still be taken. */
 static void ring_end(ring *at)
 {
     (void)pthread_mutex_lock(&at->lock);
@@ -58,7 +58,7 @@ static void ring_wait_while(ring *at, size_t count)
     }
 }
 
-/* 0 = nobody takes it any more. */
+/* 0 = the other side takes no more. */
 static int ring_put(ring *at, const chunk *from)
 {
     int put = 0;

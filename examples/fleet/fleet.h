@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What owner and asker have agreed on. */
+/* The agreement of owner and asker. */
 #ifndef FLEET_H
 #define FLEET_H
 

@@ -14,7 +14,7 @@
 
 #include "fleet.h"
 
-/* What VAL says. An aSub record writes its outputs, here the request, on 0 only. */
+/* The texts of VAL. An aSub record writes its outputs, here the request, on 0 only. */
 enum { SENT = 0, WAIT = 1, NOBODY = 2, NO_WAY = 3, REFUSED = 4 };
 
 /*
@@ -56,7 +56,7 @@ static long fleetAsk(aSubRecord *record)
 }
 
 /*
- * Inputs: A what the owner answered last (CHAR), B the request that was sent last (CHAR). If the answer is the one to the
+ * Inputs: A the owner's last answer (CHAR), B the last request that was sent (CHAR). If the answer is the one to the
  * request: output A the sum (DOUBLE), output B how it went, VAL 0.
  */
 static long fleetHear(aSubRecord *record)
@@ -79,7 +79,7 @@ static long fleetHear(aSubRecord *record)
 /* ---- a lease by hand ---- */
 
 static const iocshFuncDef holdDef = {"fleetHold", 0, NULL,
-    "Asks for a lease and prints it, and brings it to nobody: its owner takes the unit back after crewFleetGraceMs.\n"};
+    "Asks for a lease and prints it, and does not bring it: its owner takes the unit back after crewFleetGraceMs.\n"};
 
 static void callHold(const iocshArgBuf *args)
 {

@@ -46,7 +46,7 @@ int sysClkRateGet(void)
     return SHIM_TICKS_PER_SECOND;
 }
 
-/* ---- what a thread is ---- */
+/* ---- threads ---- */
 
 typedef struct thread_looks {
     char name[32];
@@ -55,7 +55,7 @@ typedef struct thread_looks {
 } thread_looks;
 
 static _Thread_local thread_looks looks;
-/* What this thread has put into attributes for the next thread that it makes. */
+/* The attributes that this thread has set for the next thread that it makes. */
 static _Thread_local thread_looks next_looks;
 
 static void name_copy(thread_looks *to, const char *name)
@@ -194,7 +194,7 @@ struct _Vx_semaphore {
     pthread_mutex_t mutex;
     pthread_cond_t given;
     int full;
-    /* Counts flushes, so that who waits sees one. */
+    /* Counts flushes, so that a waiter sees one. */
     unsigned flushes;
 };
 
@@ -250,7 +250,7 @@ SEM_ID semBCreate(int options, SEM_B_STATE initial)
     return semaphore;
 }
 
-/* The nth tick from now: what is left of the present one counts as one. */
+/* The nth tick from now: the rest of the present one counts as one. */
 static struct timespec tick_from_now(_Vx_ticks_t nth)
 {
     struct timespec at;
@@ -309,7 +309,7 @@ STATUS semFlush(SEM_ID semaphore)
     return OK;
 }
 
-/* Public objects: of this process only, for who opens one from its own threads. All are deleted on their last close. */
+/* Public objects: of this process only: its threads open them. All are deleted on their last close. */
 static struct object {
     char name[256];
     SEM_ID semaphore;

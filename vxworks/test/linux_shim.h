@@ -14,7 +14,7 @@
 #define SHIM_NO_LIMIT SIZE_MAX
 /* The default of VxWorks. Waits end on a tick. */
 #define SHIM_TICKS_PER_SECOND 60
-/* What semBCreate sets when it refuses: a number of this shim's, with a module in its upper half as VxWorks' have. */
+/* errno after semBCreate has refused: a number of this shim's, with a module in its upper half as VxWorks' have. */
 #define SHIM_NO_SEMAPHORE 0x160001
 
 /* How many more semaphores semBCreate makes before it refuses. */

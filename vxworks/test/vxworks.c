@@ -266,7 +266,7 @@ static void *wait_for_change(void *argument)
     return NULL;
 }
 
-/* A lane is a semaphore that goes with its last close, and a change flushes who waits. */
+/* A lane is a semaphore that goes with its last close, and a change flushes its waiters. */
 static void fleets_share_memory_by_public_semaphores(void)
 {
     crew_fleet_geometry geometry = small_geometry();

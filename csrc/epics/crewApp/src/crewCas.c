@@ -30,11 +30,11 @@ enum { CLIENT, EVENT, ROLES }; /* positions in the roster */
 #define OTHER_DESCRIPTORS 16u  /* an idle IOC has 8 to 10 files and sockets open (measured) */
 #define ADDRESS_BYTES 32u
 
-/* What the accepting thread keeps between accept and the two creations. Only its own thread touches the rest. */
+/* An accepting thread's state between accept and the two creations. Only that thread touches all but `thread`. */
 typedef struct acceptor {
     EpicsAtomicPtrT thread; /* NULL: free */
     enum { NOTHING, SET, SET_WITH_EVENT } holds;
-    crew_lease lease; /* SET_WITH_EVENT: given back by who joins CAS-event */
+    crew_lease lease; /* SET_WITH_EVENT: the thread that joins CAS-event gives it back */
     struct sockaddr_in peer;
 } acceptor;
 
@@ -46,9 +46,9 @@ typedef struct cell {
     struct sockaddr_in peer;
     uint64_t sinceMs;
     EpicsAtomicPtrT member; /* the member's id while the job runs, else NULL */
-    crew_job job;     /* CAS-event only, as is what follows */
+    crew_job job;     /* CAS-event only, as are the next two */
     crew_lease lease; /* given back after the join, so that the member has no other job to join before */
-    int toBeJoined;   /* 1: `job` waits for its joiner; who sets it back to 0 joins */
+    int toBeJoined;   /* 1: `job` has not been joined; the thread that sets this to 0 joins it */
 } cell;
 
 int crewCasClientStack = 0;
@@ -95,7 +95,7 @@ static crew_role roleOf(const char *name, int stackSetting, epicsThreadStackSize
     return role;
 }
 
-/* What an earlier try has made stays. */
+/* An earlier try's table and lock are kept. */
 static int prepare(void)
 {
     if (cells == NULL) {
@@ -218,7 +218,7 @@ static void tellRefusal(const struct sockaddr_in *peer, const crew_refusal *refu
     crewLog(errlogMinor, "CA client %s refused: %s", address, reason);
 }
 
-/* A full house may be full of suspended members. Looking at them counts and tells them; once a second is enough. */
+/* A full pool may be full of suspended members. Asking for its usage counts and tells them; once a second is enough. */
 static void lookForSuspended(void)
 {
     static size_t lookedS;
@@ -255,8 +255,8 @@ static int admit(acceptor *own, const struct sockaddr_in *peer)
 }
 
 /* A connection that the server closes first stays with the network for a minute and keeps one of its sockets. With 64
- * sockets, on RTEMS, 16 refusals beside 40 clients were the last that came through, and a client that left made room
- * for nobody. A reset keeps nothing. */
+ * sockets, on RTEMS, no connection came through after 16 refusals beside 40 clients, and a client that left made room for
+ * none. A reset keeps nothing. */
 static void refuse(SOCKET made)
 {
     struct linger atOnce;

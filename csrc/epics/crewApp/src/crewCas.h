@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-/* What a pool for the CA server is opened with. */
+/* The numbers that a pool for the CA server is opened with. */
 typedef struct crewCasConfig {
     unsigned capacity; /* sets, that is clients at a time; 1 to CREW_MAX_SETS */
     unsigned perHost;  /* sets of one client host, 0 = no limit */
@@ -34,7 +34,7 @@ typedef struct crewCasConfig {
     unsigned prestart; /* sets whose threads are created now; the others come with clients, or with crewSeal */
 } crewCasConfig;
 
-/* The accept loop serves nobody else while it waits. */
+/* The accept loop accepts no other connection while it waits. */
 #define CREW_CAS_WAIT_MAX_MS 10000u
 
 /* iocsh variables: stack bytes of the two roles, 0 = what rsrv asks for (Big and Medium). Read by crewCasOpen. */
@@ -54,7 +54,7 @@ int crewCasIsOn(void);
 /* Prints the drop-in's part of crewShow: 0 nothing, 1 what it did and its self-test, 2 every client. Any thread. */
 void crewCasReport(unsigned level);
 
-/* What the interposed functions do. Any thread, at any time. */
+/* The stand-ins call these instead of libCom's functions (crewInterpose.c). Any thread, at any time. */
 epicsThreadId crewCasCreate(const char *name, EPICSTHREADFUNC function, void *parameter,
                             const epicsThreadOpts *options);
 void crewCasJoin(epicsThreadId id);

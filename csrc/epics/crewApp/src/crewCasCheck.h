@@ -16,7 +16,7 @@ int crewCasCheckInit(void);
 /* The drop-in is on: the test runs at the end of iocInit. After crewCasCheckInit; any thread. */
 void crewCasCheckArm(void);
 
-/* What the drop-in has seen. Any thread, at any time. */
+/* The drop-in tells the test which calls have come through it. Any thread, at any time. */
 void crewCasCheckSawThread(const char *name);
 void crewCasCheckSawAccept(void);
 void crewCasCheckSawClientWithoutAccept(void);

@@ -69,7 +69,7 @@ static const char *programName(void)
 #endif
 }
 
-/* What others see of this node: printable, without blanks, cut to the bound. */
+/* The label that other nodes see: printable, without blanks, cut to the bound. */
 static void ownLabel(char *label, size_t bytes)
 {
     const char *name = getenv("IOC");

@@ -4,7 +4,7 @@
  *
  * An owner publishes a pool under a key. An asker asks for a lease under that key; it comes as text, which the asker's
  * database sends to the owner, by Channel Access for example. The owner's program brings the text to crewFleetRun. The
- * table moves nothing and runs nothing: it says who may ask whom.
+ * table moves nothing and runs nothing: it says which IOC may ask which.
  *
  * On RTEMS and in VxWorks kernels the table is in the image's own memory, and its one node is this IOC.
  *

@@ -43,7 +43,7 @@ typedef struct fleetJob {
     crew_job job;
     crew_work work;
     crewFleetEnded ended;
-    int32_t outcome; /* what the job itself saw; written before `over` is */
+    int32_t outcome; /* as the job's own thread saw it; written before `over` */
     int32_t value;
     int over;        /* atomic: nothing but the member's last instructions is left */
     epicsCallback callback;
@@ -65,13 +65,13 @@ int crewFleetGraceMs = 10000;
 epicsExportAddress(int, crewFleetGraceMs);
 
 static published pools[PUBLISHED_MAX];
-static int poolCount; /* atomic: what is below it stays */
+static int poolCount; /* atomic: the entries below it do not change place */
 static epicsMutexId lock;
 static int callbacksWork; /* atomic */
 
 /* ---- the end of a job ---- */
 
-/* On the member's thread. What the job throws is caught here, so that a failed job is called back as well. */
+/* On the member's thread. An exception of the job is caught here, so that a failed job is called back too. */
 static int32_t runJob(void *argument)
 {
     fleetJob *job = argument;
@@ -116,7 +116,7 @@ static void collect(fleetJob *job)
     ended = job->ended;
     argument = job->work.argument;
     execution = job->execution;
-    /* Free before the unit goes back: whoever gets that unit finds a free job. */
+    /* Free before the unit goes back, so that the lease which gets that unit finds a free job. */
     epicsMutexMustLock(lock);
     job->state = FREE;
     epicsMutexUnlock(lock);
@@ -177,7 +177,7 @@ static int32_t start(fleetJob *job, uint32_t role)
     if (status != CREW_OK) {
         return status;
     }
-    /* Locked, so that nobody collects a job before its set has been released. */
+    /* Locked, so that no thread collects the job before its set has been released. */
     epicsMutexMustLock(lock);
     status = crew_run(set, role, job->of->label, runJob, job, &job->job);
     if (status == CREW_OK) {
@@ -328,7 +328,7 @@ int crewFleetPublish(const char *pool, const char *key, const char *table)
 
 /* ---- once a second ---- */
 
-/* The table is the only one who counts here, so there is no difference to set right: only old leases go. */
+/* Only the table counts here, so there is no other count to set right: the call takes back old leases. */
 static void ageLeases(published *pool)
 {
     crew_reconciled result;

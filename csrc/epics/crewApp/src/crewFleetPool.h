@@ -32,8 +32,8 @@ typedef void (*crewFleetEnded)(void *argument, const crew_result *result);
  * to make the set's threads first.
  *
  * On CREW_OK, and only then, `ended` will be called. CREW_BAD_TEXT: not a lease; CREW_BAD_HANDLE: of no pool that is
- * published here; CREW_BAD_ROLE; what crew_fleet_accept answers; what crew_acquire and crew_run answer: the lease is
- * spent then, and its unit has gone back.
+ * published here; CREW_BAD_ROLE; as crew_fleet_accept; as crew_acquire and crew_run: the lease is then spent, and its
+ * unit has gone back.
  */
 int32_t crewFleetRun(const char *lease, const char *role, crew_function function, void *argument,
                      crewFleetEnded ended);
@@ -52,7 +52,7 @@ void crewFleetPoolInit(void);
 /* EPICS' callbacks work from here on (1), or not any more (0). */
 void crewFleetPoolCallbacks(int work);
 
-/* What is looked at once a second: jobs whose thread has ended, leases that nobody brought, resources that were reset. */
+/* Once a second: looks for jobs whose thread has ended, leases that no asker has brought, resources that were reset. */
 void crewFleetPoolTick(void);
 
 /* Prints a line for each pool that this IOC has published in the table. */

@@ -14,7 +14,8 @@
 #include "crewLog.h"
 #include "crew_fleet_acquire.h"
 
-/* Kernels without processes share with nobody: the table is in the image's own memory. CREW_FLEET_IN_THE_IMAGE: to test
+/* A kernel without processes has no other process to share with: the table is in the image's own
+ * memory. CREW_FLEET_IN_THE_IMAGE: to test
  * that on a host. */
 #if defined(__rtems__) || defined(vxWorks) || defined(CREW_FLEET_IN_THE_IMAGE)
 #define IN_THE_IMAGE
@@ -41,7 +42,7 @@ static int32_t join(const char *name, const crew_fleet_geometry *geometry, const
     int32_t status;
     size_t bytes;
 
-    (void)name; /* nobody else can open it */
+    (void)name; /* no other process can open it */
     status = crew_fleet_bytes(geometry, &bytes);
     if (status != CREW_OK) {
         return status;

@@ -24,7 +24,7 @@ int32_t crewFleetKey(const char *text, crew_key *key);
 
 /*
  * How many units could be asked for under the key just now; in `resources`, which may be NULL, of how many resources. Adds
- * up the first 64 of them. CREW_OK, CREW_STALE: no such table, CREW_BAD_TEXT: the key; what crew_fleet_candidates answers.
+ * up the first 64 of them. CREW_OK, CREW_STALE: no such table, CREW_BAD_TEXT: the key; else as crew_fleet_candidates.
  */
 int32_t crewFleetUnits(const char *table, const char *key, uint32_t *units, uint32_t *resources);
 
@@ -32,14 +32,14 @@ int32_t crewFleetUnits(const char *table, const char *key, uint32_t *units, uint
  * Asks for a lease of one unit under the key, of a resource of this IOC rather than of another's, and writes it as text:
  * CREW_LEASE_TEXT_BYTES are enough. Waits at most `timeoutMs` for a unit; 0 answers at once, as a record must.
  *
- * CREW_OK; CREW_TIMED_OUT: all units are taken, ask again later; CREW_NOT_RUN: nobody offers anything under the key;
- * CREW_STALE: no such table; CREW_BAD_TEXT: the key; CREW_BAD_VALUE: `bytes` are too few; what crew_fleet_acquire answers.
+ * CREW_OK; CREW_TIMED_OUT: all units are taken, ask again later; CREW_NOT_RUN: no resource is offered under the key;
+ * CREW_STALE: no such table; CREW_BAD_TEXT: the key; CREW_BAD_VALUE: `bytes` are too few; else as crew_fleet_acquire.
  */
 int32_t crewFleetAsk(const char *table, const char *key, uint32_t timeoutMs, char *lease, size_t bytes);
 
 /* ---- for crewFleet.c: one thread at a time, where nothing else is said ---- */
 
-#define CREW_FLEET_TABLE_BYTES 201u /* the name of a table, its NUL included: what shared memory's may have */
+#define CREW_FLEET_TABLE_BYTES 201u /* a table's name, its NUL included: as long as shared memory's may be */
 
 typedef struct crewFleetTable {
     char name[CREW_FLEET_TABLE_BYTES];
@@ -48,13 +48,13 @@ typedef struct crewFleetTable {
     int deaths; /* atomic: nodes that ended without leaving, as this IOC was the first to notice */
 } crewFleetTable;
 
-/* Sets what this target has as defaults of its own. */
+/* Sets the numbers whose default is another one on this target. */
 void crewFleetTableDefaults(crew_fleet_geometry *geometry);
 
-/* Joins the table, which is made if there is none. CREW_TABLE_FULL; else what crew_fleet_shm_join answers. */
+/* Joins the table, which is made if there is none. CREW_TABLE_FULL; else as crew_fleet_shm_join. */
 int32_t crewFleetTableOpen(const char *name, const crew_fleet_geometry *geometry, const char *label);
 
-/* What the table of that name was made with. CREW_OK, else `there` is as it was. */
+/* The geometry that the table of that name was made with. CREW_OK, else `there` is as it was. */
 int32_t crewFleetTableGeometry(const char *name, crew_fleet_geometry *there);
 
 /*
@@ -66,7 +66,7 @@ void crewFleetTableLeaveAll(void);
 /* The tables, in the order in which they were opened, by number from 0. NULL: there are no more. Any thread. */
 crewFleetTable *crewFleetTableAt(int index);
 
-/* Takes back what ended nodes held, counts them, and logs it. Any thread. */
+/* Takes back the leases and resources of ended nodes, counts these nodes, and logs it. Any thread. */
 void crewFleetTableSweep(crewFleetTable *swept);
 
 #ifdef __cplusplus

@@ -73,10 +73,10 @@ static const iocshFuncDef showDef = DEFINITION("crewShow", 1, showArgs,
     "Shows pools and the memory account.\n"
     "  level 0: a line per pool, the account\n"
     "        1: also roles, refusals by cause, the CA server's pool and its self-test\n"
-    "        2: also every busy set, who holds it and since when\n");
+    "        2: also every busy set, its holder and since when\n");
 static const iocshFuncDef fleetOpenDef = DEFINITION("crewFleetOpen", 5, fleetOpenArgs,
     "Opens a fleet: a table of limited things that the IOCs of this machine share. Before iocInit.\n"
-    "  name       the shared memory's name; who opens it first makes it, the others must say the same numbers\n"
+    "  name       the shared memory's name; the first IOC to open it makes it, the others must say the same numbers\n"
     "  kind       1 to 63 (default 1): tells the leases of several fleets of one IOC apart\n"
     "  nodes      processes at one time (default 16)\n"
     "  resources  of one process, a power of two (default 64)\n"
@@ -94,7 +94,7 @@ static const iocshFuncDef fleetPublishDef = DEFINITION("crewFleetPublish", 3, fl
     "  pool   from crewPoolOpen\n"
     "  key    1 to 16 characters; pools under the same key do the same work\n"
     "  fleet  default: the one that was opened first\n"
-    "The variable crewFleetGraceMs (10000) says how long a lease that nobody brings keeps its unit.\n"
+    "The variable crewFleetGraceMs (10000) says how long a lease that is not brought keeps its unit.\n"
     "Example: crewFleetPublish scan scan\n");
 
 /* ---- the calls ---- */

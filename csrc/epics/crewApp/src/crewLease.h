@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* What every lease's text fits into, its NUL included. */
+/* Every lease's text fits into these bytes, its NUL included. */
 #define CREW_LEASE_TEXT_BYTES 72u
 
 /* Writes the lease. CREW_OK, or CREW_BAD_VALUE: it does not fit into `bytes`. Any thread. */

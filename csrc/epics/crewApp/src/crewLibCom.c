@@ -110,7 +110,7 @@ SOCKET crewRealSocketAccept(SOCKET listener, struct sockaddr *address, osiSockle
 
 int crewLibComCallsCrew(const char *symbol, const char **provider)
 {
-    void *found = dlsym(RTLD_DEFAULT, symbol); /* what a library's call through its linkage table reaches */
+    void *found = dlsym(RTLD_DEFAULT, symbol); /* as a library's call through its linkage table does */
     Dl_info theirs;
     Dl_info ours;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * libCom's own three functions, past the stand-ins of crewInterpose.c, and what else of base the drop-in needs.
+ * libCom's own three functions, past the stand-ins of crewInterpose.c, and a variable of the CA server.
  *
  * Two builds. The default one finds the functions with dlsym(RTLD_NEXT), so libCom has to be a shared library. With
  * CREW_WRAP it is for static images (RTEMS, STATIC_BUILD): link them with

@@ -105,7 +105,7 @@ static void memberMain(void *parameter)
     epicsAtomicSetPtrT(&self->id, epicsThreadGetIdSelf());
     epicsThreadPrivateSet(selfKey, self);
     probePriorities(self);
-    epicsExitCallAtThreadExits(); /* ends what the start hooks began for this thread: each job gets its own */
+    epicsExitCallAtThreadExits(); /* undoes the start hooks of this thread: they run for each job */
     crew_worker_main(self->worker, crewPortEpics(), callJob);
 }
 

@@ -43,7 +43,7 @@ int32_t crewPortEpicsWorker(epicsThreadId id);
 epicsThreadId crewPortEpicsId(uintptr_t thread);
 uint32_t crewPortEpicsHandleWorker(uintptr_t thread);
 
-/* What EPICS priorities are worth here: 1 = real-time, 0 = all threads run at one priority, -1 = not known yet. */
+/* Whether EPICS priorities have an effect here: 1 = real-time, 0 = all threads run at one priority, -1 = not known yet. */
 int crewPortEpicsRealTime(void);
 
 #ifdef __cplusplus

@@ -41,7 +41,7 @@ int crewSeal(void);
 /* Gives back the idle sets of a pool that are more than `keep`. */
 int crewTrim(const char *name, int keep);
 
-/* Prints: 0 a line per pool and the account; 1 also roles, refusals by cause, the drop-in; 2 also who holds what. */
+/* Prints: 0 a line per pool and the account; 1 also roles, refusals by cause, the drop-in; 2 also each busy set's holder. */
 int crewShow(int level);
 
 #ifdef __cplusplus

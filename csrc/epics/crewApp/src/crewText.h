@@ -20,7 +20,7 @@ extern "C" {
 void crewRefusalText(const crew_refusal *refusal, const char *pool, char *text, size_t bytes);
 
 /*
- * Likewise for what an administrative call answered: a refusal (numbers from `refusal`, which may be NULL when the call
+ * Likewise about an administrative call's status: a refusal (numbers from `refusal`, which may be NULL when the call
  * gives none), or an argument that the call did not accept. Any thread.
  */
 void crewStatusSentence(int32_t status, const crew_refusal *refusal, const char *pool, char *text, size_t bytes);
@@ -37,8 +37,8 @@ int crewFailWith(const char *command, int32_t status, const crew_refusal *refusa
 int crewIsLate(const char *command);
 
 /*
- * After crew_pool_open(options) has answered `status`: when that is a refusal, fills in `refusal` what can be known
- * from outside, because that call gives no numbers. Any thread.
+ * After crew_pool_open(options) has answered `status`: when that is a refusal, fills `refusal` with the numbers that can
+ * be known from outside, because that call gives none. Any thread.
  */
 void crewRefusalOfOpen(const crew_pool_options *options, int32_t status, crew_refusal *refusal);
 
