@@ -34,7 +34,8 @@ static void forget_left_frames(void)
 #endif
 }
 
-/* The key's destructor. The value is the worker's number plus one, because destructors are not run for NULL. */
+/* The key's destructor. The value is the worker's number plus one, because destructors are not run
+   for NULL. */
 static void hook_run(void *value)
 {
     cancel_mode ignored;
@@ -84,7 +85,8 @@ void crew_worker_main(uint32_t worker, const crew_port *port, crew_caller caller
         crew_worker_exited(worker);
         return;
     }
-    /* Left with cancellation off, so that no late request can fall between the return and the key's destructor. */
+    /* Left with cancellation off, so that no late request can fall between the return and the key's
+       destructor. */
     while ((next = crew_worker_next(worker, &work)) != CREW_WORK_STOP) {
         if (next == CREW_WORK_RUN) {
             int32_t outcome = CREW_JOB_FAILED;
@@ -98,7 +100,8 @@ void crew_worker_main(uint32_t worker, const crew_port *port, crew_caller caller
         } else {
             cancel_back(&own);
             (void)port->event_wait(port->context, work.event, work.wait_ms);
-            /* For an event_wait that is no cancellation point: no job has been taken up, so none is lost. */
+            /* For an event_wait that is no cancellation point: no job has been taken up, so none is
+               lost. */
             pthread_testcancel();
             cancel_off(&ignored);
         }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* How the worker's loop keeps requests to end its thread out of the core, on POSIX. Included by worker.c only. */
+/* How the worker's loop keeps requests to end its thread out of the core, on POSIX. Included by
+   worker.c only. */
 #ifndef CREW_CANCEL_POSIX_H
 #define CREW_CANCEL_POSIX_H
 
@@ -22,7 +23,8 @@ static inline void cancel_back(const cancel_mode *was)
 {
     int ignored;
 
-    /* A request that came in meanwhile may be served inside the second call: nothing of the core is live here. */
+    /* A request that came in meanwhile may be served inside the second call: nothing of the core is
+       live here. */
     (void)pthread_setcanceltype(was->type, &ignored);
     (void)pthread_setcancelstate(was->state, &ignored);
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * How the worker's loop keeps requests to end its thread out of the core, on RTEMS. Included by worker.c only.
+ * How the worker's loop keeps requests to end its thread out of the core, on RTEMS. Included by
+ * worker.c only.
  *
- * There pthread_cancel and rtems_task_delete are one thing. A request waits while the thread is protected (its cancel state
- * is disabled) or defers (its type is deferred, which every POSIX thread's is at first), until it calls pthread_testcancel.
- * So most of the time there is nothing to switch, and no call is made: a thread alone changes these two of its own.
+ * There pthread_cancel and rtems_task_delete are one thing. A request waits while the thread is
+ * protected (its cancel state is disabled) or defers (its type is deferred, which every POSIX
+ * thread's is at first), until it calls pthread_testcancel. So most of the time there is nothing to
+ * switch, and no call is made: a thread alone changes these two of its own.
  */
 #ifndef CREW_CANCEL_RTEMS_H
 #define CREW_CANCEL_RTEMS_H
@@ -48,7 +50,8 @@ static inline void cancel_back(const cancel_mode *was)
     (void)pthread_setcancelstate(is_protected ? PTHREAD_CANCEL_DISABLE : PTHREAD_CANCEL_ENABLE, &ignored);
 }
 
-/* rtems_task_delete waits for the thread's end, so a worker that is never idle must come to it as well. */
+/* rtems_task_delete waits for the thread's end, so a worker that is never idle must come to it as
+   well. */
 static inline void cancel_between_jobs(void)
 {
     if ((cancel_life() & THREAD_LIFE_TERMINATING) != 0u) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Events on a Linux futex: the event itself is all there is, so creating one cannot fail and nothing has to be given
- * back. Included by the POSIX port and, on Linux, by the EPICS port.
+ * Events on a Linux futex: the event itself is all there is, so creating one cannot fail and
+ * nothing has to be given back. Included by the POSIX port and, on Linux, by the EPICS port.
  *
- * word: 0 = nothing posted, 1 = posted, 2 = nothing posted and a waiter sleeps. Posts coalesce, and only a post that
- * finds a sleeper makes a system call.
- * object: how many of the next waits go to sleep without a yield first.
+ * word: 0 = nothing posted, 1 = posted, 2 = nothing posted and a waiter sleeps. Posts coalesce, and
+ * only a post that finds a sleeper makes a system call. object: how many of the next waits go to
+ * sleep without a yield first.
  */
 #ifndef CREW_EVENT_FUTEX_H
 #define CREW_EVENT_FUTEX_H
@@ -20,8 +20,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* After a yield in vain. Found by trying (bench): at 3 a job's round trip keeps its whole gain, and three threads that talk to
- * each other, where most yields are in vain, lose nothing. */
+/* After a yield in vain. Found by trying (bench): at 3 a job's round trip keeps its whole gain, and
+ * three threads that talk to each other, where most yields are in vain, lose nothing. */
 #define WAITS_WITHOUT_YIELD 3u
 
 static int32_t event_create(void *context, crew_event *event)
@@ -39,7 +39,8 @@ static int event_take(crew_event *event)
     return __atomic_compare_exchange_n(&event->word, &posted, 0u, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
 }
 
-/* The call that takes this build's struct timespec: 32-bit systems have one for each width of time_t. */
+/* The call that takes this build's struct timespec: 32-bit systems have one for each width of
+   time_t. */
 static long futex_number(void)
 {
 #ifdef SYS_futex_time64
@@ -56,7 +57,8 @@ static int event_sleep(crew_event *event, const struct timespec *until)
                    FUTEX_BITSET_MATCH_ANY) == 0 ? 0 : errno;
 }
 
-/* The raw system call is no cancellation point. Asynchronous cancellation around it, and only it, makes it one. */
+/* The raw system call is no cancellation point. Asynchronous cancellation around it, and only it,
+   makes it one. */
 static inline int event_sleep_cancellable(crew_event *event, const struct timespec *until)
 {
     int error;
@@ -77,10 +79,11 @@ static int thread_is_fifo(void)
     return pthread_getschedparam(pthread_self(), &policy, &parameters) == 0 && policy == SCHED_FIFO;
 }
 
-/* Before it sleeps, a thread lets those that are ready on its CPU at its own priority go first. If its partner is one of
- * them, it posts to a thread that is awake, and neither has to sleep or to be woken. One call, which returns at once if
- * no other thread is ready: no thread waits for another. Only under SCHED_FIFO: elsewhere a yield can cost a whole time slice.
- * Returns true when there was a post. */
+/* Before it sleeps, a thread lets those that are ready on its CPU at its own priority go first. If
+ * its partner is one of them, it posts to a thread that is awake, and neither has to sleep or to be
+ * woken. One call, which returns at once if no other thread is ready: no thread waits for another.
+ * Only under SCHED_FIFO: elsewhere a yield can cost a whole time slice. Returns true when there was
+ * a post. */
 static int event_yield(crew_event *event)
 {
     const uintptr_t waits = (uintptr_t)__atomic_load_n(&event->object, __ATOMIC_RELAXED);
@@ -114,13 +117,15 @@ static int32_t event_wait_with(crew_event *event, uint32_t timeout_ms,
     do {
         uint32_t empty = 0u;
 
-        /* Says so before it sleeps; a post in between leaves the word at 1, and the sleep ends at once. */
+        /* Says so before it sleeps; a post in between leaves the word at 1, and the sleep ends at
+           once. */
         (void)__atomic_compare_exchange_n(&event->word, &empty, 2u, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
         error = sleep_until(event, &until);
         if (event_take(event)) {
             return 1;
         }
-        /* Sleeps again when it was woken for nothing, interrupted, or posted and another waiter took it. */
+        /* Sleeps again when it was woken for nothing, interrupted, or posted and another waiter
+           took it. */
     } while (error == 0 || error == EINTR || error == EAGAIN);
     return 0;
 }

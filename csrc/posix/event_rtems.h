@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Events on RTEMS's self-contained binary semaphores: no kernel object to run out of, posts coalesce, and waits run on the
- * clock tick, not on the wall clock. They are static: allocated one by one they would lie between the stacks of the sets
- * that they were made for, and cut the heap in pieces when those sets are gone. Included by the POSIX port and the EPICS port.
+ * Events on RTEMS's self-contained binary semaphores: no kernel object to run out of, posts
+ * coalesce, and waits run on the clock tick, not on the wall clock. They are static: allocated one
+ * by one they would lie between the stacks of the sets that they were made for, and cut the heap in
+ * pieces when those sets are gone. Included by the POSIX port and the EPICS port.
  */
 #ifndef CREW_EVENT_RTEMS_H
 #define CREW_EVENT_RTEMS_H
@@ -35,10 +36,12 @@ static int32_t event_create(void *context, crew_event *event)
     return 0;
 }
 
-/* Ticks of a millisecond, in 2^-24, rounded up. 0: not known yet. A division would cost more than the rest of a wait. */
+/* Ticks of a millisecond, in 2^-24, rounded up. 0: not known yet. A division would cost more than
+   the rest of a wait. */
 static uint32_t ticks_per_ms;
 
-/* Rounded up. The first of the ticks has begun already: a wait may end up to a tick early, which the core allows for. */
+/* Rounded up. The first of the ticks has begun already: a wait may end up to a tick early, which
+   the core allows for. */
 static uint32_t event_ticks(uint32_t timeout_ms)
 {
     if (ticks_per_ms == 0u) {
@@ -59,8 +62,9 @@ static int32_t event_wait(void *context, crew_event *event, uint32_t timeout_ms)
 }
 
 /*
- * An idle worker's. A request to a thread of deferred type, a POSIX thread's own, would stay pending until the worker's
- * next job has ended; and rtems_task_delete waits for its end. So during the wait, and only then, requests act at once.
+ * An idle worker's. A request to a thread of deferred type, a POSIX thread's own, would stay
+ * pending until the worker's next job has ended; and rtems_task_delete waits for its end. So during
+ * the wait, and only then, requests act at once.
  */
 static inline int32_t event_wait_cancellable(void *context, crew_event *event, uint32_t timeout_ms)
 {

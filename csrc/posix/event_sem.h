@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Events on a POSIX semaphore, for systems without a futex. One semaphore is allocated when an event is created, that
- * is at boot or when a set grows, and kept for ever, as the event itself is. Included by port_posix.c only.
+ * Events on a POSIX semaphore, for systems without a futex. One semaphore is allocated when an
+ * event is created, that is at boot or when a set grows, and kept for ever, as the event itself is.
+ * Included by port_posix.c only.
  *
- * word: 0 = nothing posted, 1 = posted. It keeps the semaphore's count at 0 or 1, so that posts coalesce.
+ * word: 0 = nothing posted, 1 = posted. It keeps the semaphore's count at 0 or 1, so that posts
+ * coalesce.
  *
- * Waits run on CLOCK_MONOTONIC. CREW_WITHOUT_SEM_CLOCKWAIT is for C libraries that lack sem_clockwait: waits then run
- * on the wall clock, and last longer or shorter when it is set.
+ * Waits run on CLOCK_MONOTONIC. CREW_WITHOUT_SEM_CLOCKWAIT is for C libraries that lack
+ * sem_clockwait: waits then run on the wall clock, and last longer or shorter when it is set.
  */
 #ifndef CREW_EVENT_SEM_H
 #define CREW_EVENT_SEM_H
@@ -46,7 +48,8 @@ static int32_t event_create(void *context, crew_event *event)
     return 0;
 }
 
-/* A cancellation point. The end is fixed at the start, so that an interrupted wait keeps its bound. */
+/* A cancellation point. The end is fixed at the start, so that an interrupted wait keeps its
+   bound. */
 static int32_t event_wait_cancellable(void *context, crew_event *event, uint32_t timeout_ms)
 {
     struct timespec until = clock_after(CREW_EVENT_CLOCK, timeout_ms);
@@ -57,7 +60,8 @@ static int32_t event_wait_cancellable(void *context, crew_event *event, uint32_t
             return 0;
         }
     }
-    /* After the semaphore: a post that still finds 1 here has been answered by this wait, and its data is seen. */
+    /* After the semaphore: a post that still finds 1 here has been answered by this wait, and its
+       data is seen. */
     (void)__atomic_exchange_n(&event->word, 0u, __ATOMIC_ACQ_REL);
     return 1;
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Events on VxWorks' native binary semaphores. One is made when an event is created, that is at boot or when a set
- * grows, and kept for ever, as the event itself is. A pthread mutex or condition variable would not do: its semaphore is
- * made at the first lock or wait, where the caller can be refused no more. Included by port_posix.c only.
+ * Events on VxWorks' native binary semaphores. One is made when an event is created, that is at
+ * boot or when a set grows, and kept for ever, as the event itself is. A pthread mutex or condition
+ * variable would not do: its semaphore is made at the first lock or wait, where the caller can be
+ * refused no more. Included by port_posix.c only.
  *
- * Waiting is no cancellation point here. An idle worker waits in pieces of a second, so that it ends within one when it
- * is cancelled.
+ * Waiting is no cancellation point here. An idle worker waits in pieces of a second, so that it
+ * ends within one when it is cancelled.
  */
 #ifndef CREW_EVENT_VXWORKS_H
 #define CREW_EVENT_VXWORKS_H

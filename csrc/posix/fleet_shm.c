@@ -19,7 +19,8 @@
 /* Every table is longer than this, and has its geometry in it. */
 #define HEADER_BYTES 128u
 
-/* FREE -> CHANGING -> OPEN -> CHANGING -> ... -> FREE. CHANGING is one thread's: another thread that comes meanwhile is told so. */
+/* FREE -> CHANGING -> OPEN -> CHANGING -> ... -> FREE. CHANGING is one thread's: another thread
+   that comes meanwhile is told so. */
 enum { FREE, CHANGING, OPEN };
 
 /* The descriptor's parts, where there are descriptors. */
@@ -50,8 +51,8 @@ typedef struct shared {
     watcher watcher;
 } shared;
 
-/* The functions that differ: file_grow, target_begin, target_end; lane_take, lane_give, lane_look; clock_ms, word_wait, word_wake;
-   watch_begin, watch_clear, watch_end. */
+/* The functions that differ: file_grow, target_begin, target_end; lane_take, lane_give, lane_look;
+   clock_ms, word_wait, word_wake; watch_begin, watch_clear, watch_end. */
 #ifdef __VXWORKS__
 #include "fleet_shm_vxworks.h"
 #else
@@ -169,8 +170,8 @@ static int32_t find(crew_fleet fleet, shared **found)
     return CREW_BAD_HANDLE;
 }
 
-/* Makes a file that has not been written to as long as the table; it only grows, so that several makers at once do not
-   harm each other. *size: the bytes to map. */
+/* Makes a file that has not been written to as long as the table; it only grows, so that several
+   makers at once do not harm each other. *size: the bytes to map. */
 static int32_t set_aside(int file, size_t bytes, size_t *size)
 {
     uint32_t first = 0u;

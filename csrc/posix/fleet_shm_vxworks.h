@@ -2,10 +2,10 @@
 /*
  * Lanes and waits among the real-time processes of VxWorks. Included by fleet_shm.c only.
  *
- * A lane is held by a public semaphore that its holder makes, exclusively, and that is deleted on its last close: the
- * system closes a process' open semaphores when it ends. Waits are on one public semaphore of the table, which a wake flushes.
- * A flush is not remembered, so a waiter that it finds between the look at the word and the wait is woken by the end of
- * its piece: a second.
+ * A lane is held by a public semaphore that its holder makes, exclusively, and that is deleted on
+ * its last close: the system closes a process' open semaphores when it ends. Waits are on one
+ * public semaphore of the table, which a wake flushes. A flush is not remembered, so a waiter that
+ * it finds between the look at the word and the wait is woken by the end of its piece: a second.
  */
 #ifndef CREW_FLEET_SHM_VXWORKS_H
 #define CREW_FLEET_SHM_VXWORKS_H
@@ -20,8 +20,8 @@
 #define WAIT_PIECE_MS 1000u
 #define OBJECT_NAME_BYTES (NAME_MOST + 32u)
 
-/* Makes the file longer, never shorter; but two makers of different geometries at the same instant could, which Linux's
-   call excludes. */
+/* Makes the file longer, never shorter; but two makers of different geometries at the same instant
+   could, which Linux's call excludes. */
 static int file_grow(int file, size_t bytes)
 {
     struct stat status;

@@ -23,7 +23,8 @@
 #include "crew_vxworks.h"
 #endif
 
-/* CREW_PORT_WITHOUT_FUTEX: for tools that do not understand futexes, and to test the other kind on Linux. */
+/* CREW_PORT_WITHOUT_FUTEX: for tools that do not understand futexes, and to test the other kind on
+   Linux. */
 #if defined(__linux__) && !defined(CREW_PORT_WITHOUT_FUTEX)
 #include "event_futex.h"
 #elif defined(__rtems__)
@@ -34,8 +35,9 @@
 #include "event_sem.h"
 #endif
 
-/* Threads in C cost their stack and nothing more that grows with their number (measured on RTEMS: drift 0 B over
-   1,000 threads created and joined; on VxWorks the 1 MiB of a Rust thread is std's; a host is not charged). */
+/* Threads in C cost their stack and nothing more that grows with their number (measured on RTEMS:
+   drift 0 B over 1,000 threads created and joined; on VxWorks the 1 MiB of a Rust thread is std's;
+   a host is not charged). */
 #define THREAD_OVERHEAD_BYTES 0u
 
 static pthread_once_t port_once = PTHREAD_ONCE_INIT;
@@ -43,7 +45,8 @@ static const crew_port *port_ready;
 static crew_caller job_caller;
 static int fifo_denied;
 
-/* For an idle worker's own wait (crew_worker_main), which may be cancelled; the waits of the core's port may not. */
+/* For an idle worker's own wait (crew_worker_main), which may be cancelled; the waits of the core's
+   port may not. */
 static const crew_port worker_port = {
     .size = sizeof(crew_port),
     .event_wait = event_wait_cancellable,
@@ -61,7 +64,8 @@ static const char *severity_word(int32_t severity)
     }
 }
 
-/* One system call: no lock that a thread which ends could leave behind, no stdio buffer on a worker's small stack. */
+/* One system call: no lock that a thread which ends could leave behind, no stdio buffer on a
+   worker's small stack. */
 static void log_line(void *context, int32_t severity, const char *text)
 {
     const char *pieces[3];
@@ -114,7 +118,8 @@ static int fifo_priority(uint32_t priority)
 #endif
 }
 
-/* Signals are the application's business. A fault's own signal must still reach a handler, or its report is lost. */
+/* Signals are the application's business. A fault's own signal must still reach a handler, or its
+   report is lost. */
 static void worker_signals(sigset_t *blocked)
 {
     static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
@@ -184,7 +189,8 @@ static int create_with(pthread_t *thread, pthread_attr_t *attr, const crew_threa
 }
 
 #ifndef __VXWORKS__
-/* Gives the thread its name, cut to the 15 characters that systems keep. Without one it works as well. */
+/* Gives the thread its name, cut to the 15 characters that systems keep. Without one it works as
+   well. */
 static void thread_name(pthread_t thread, const char *name)
 {
     char cut[16];
@@ -228,7 +234,8 @@ static int32_t thread_reap(void *context, size_t thread)
 {
     (void)context;
 #ifdef __linux__
-    /* Any other answer than "not yet" is final: asked again it would be the same, and the worker never be counted out. */
+    /* Any other answer than "not yet" is final: asked again it would be the same, and the worker
+       never be counted out. */
     return pthread_tryjoin_np((pthread_t)thread, NULL) == EBUSY ? 0 : 1;
 #elif defined(__rtems__)
     return crew_rtems_thread_gone((pthread_t)thread, thread_main);
@@ -239,8 +246,9 @@ static int32_t thread_reap(void *context, size_t thread)
         int state;
         int ignored;
 
-        /* The exit hook has begun, so the thread has only its last instructions before it, and the join ends by
-           itself; unless a thread of a priority between keeps it from running, hence the caller's priority for it. */
+        /* The exit hook has begun, so the thread has only its last instructions before it, and the
+           join ends by itself; unless a thread of a priority between keeps it from running, hence
+           the caller's priority for it. */
         (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
         if (pthread_getschedparam(pthread_self(), &policy, &own) == 0) {
             (void)pthread_setschedparam((pthread_t)thread, policy, &own);
@@ -281,7 +289,8 @@ static int32_t memory_has(void *context, size_t bytes, const char **basis)
 #elif defined(__VXWORKS__)
     return crew_vxworks_memory_has(bytes, basis);
 #else
-    /* A host gives address space now and decides about memory later: there is no answer to be had. */
+    /* A host gives address space now and decides about memory later: there is no answer to be
+       had. */
     (void)bytes;
     (void)basis;
     return -1;

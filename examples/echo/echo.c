@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * An echo server on Crew's C interface. Each connection borrows a set of three threads: `reader` takes bytes from the
- * socket, `conn` is where a protocol would work on them, `writer` sends them back. When no set is to be had, the client
- * is told why in one line. See README.md.
+ * An echo server on Crew's C interface. Each connection borrows a set of three threads: `reader`
+ * takes bytes from the socket, `conn` is where a protocol would work on them, `writer` sends them
+ * back. When no set is to be had, the client is told why in one line. See README.md.
  */
 #include "crew.h"
 #include "crew_port_posix.h"
@@ -19,9 +19,11 @@
 #include <unistd.h>
 
 enum { CONN, READER, WRITER, ROLES };
-/* A client that says nothing, or takes nothing, for IDLE_S is disconnected: no job waits without an end. */
+/* A client that says nothing, or takes nothing, for IDLE_S is disconnected: no job waits without an
+ * end. */
 enum { MAX_CONNECTIONS = 32, IDLE_S = 60 };
-/* How long a client may wait for the set of one that is just leaving, and how long the end may take. */
+/* How long a client may wait for the set of one that is just leaving, and how long the end may
+ * take. */
 #define ACQUIRE_MS 100u
 #define END_MS 10000u
 
@@ -55,7 +57,8 @@ static void check(int ok, const char *what)
 
 /* ---- a connection and its three jobs ---- */
 
-/* The last user closes the socket. The set goes back to the pool once all its jobs have returned, not before. */
+/* The last user closes the socket. The set goes back to the pool once all its jobs have returned,
+ * not before. */
 static void leave(connection *with)
 {
     if (__atomic_sub_fetch(&with->users, 1, __ATOMIC_ACQ_REL) == 0) {
@@ -122,7 +125,8 @@ static int32_t job_writer(void *argument)
     return 0;
 }
 
-/* There is one for each set that can be granted, and a set is idle only after its jobs have left theirs. */
+/* There is one for each set that can be granted, and a set is idle only after its jobs have left
+ * theirs. */
 static connection *connection_take(int socket)
 {
     connection *with = connections;
@@ -139,7 +143,8 @@ static connection *connection_take(int socket)
     return with;
 }
 
-/* Runs the three jobs detached and gives the lease back at once: the set returns when they have ended. */
+/* Runs the three jobs detached and gives the lease back at once: the set returns when they have
+ * ended. */
 static void serve(crew_lease lease, connection *with)
 {
     static const crew_function jobs[ROLES] = { job_conn, job_reader, job_writer };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* A bounded ring of byte chunks between one job that puts and one that gets. Every wait ends after RING_WAIT_S. */
+/* A bounded ring of byte chunks between one job that puts and one that gets. Every wait ends after
+ * RING_WAIT_S. */
 #ifndef RING_H
 #define RING_H
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The asker's records: one that asks for a lease and sends the request, one that hears the owner's answers. */
+/* The asker's records: one that asks for a lease and sends the request, one that hears the owner's
+ * answers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,8 +19,8 @@
 enum { SENT = 0, WAIT = 1, NOBODY = 2, NO_WAY = 3, REFUSED = 4 };
 
 /*
- * Input A: points (LONG). Asks for a lease; output A: the request (CHAR), goes to the owner. VALB: the same as VAL, as a
- * text.
+ * Input A: points (LONG). Asks for a lease; output A: the request (CHAR), goes to the owner. VALB:
+ * the same as VAL, as a text.
  */
 static long fleetAsk(aSubRecord *record)
 {
@@ -56,8 +57,8 @@ static long fleetAsk(aSubRecord *record)
 }
 
 /*
- * Inputs: A the owner's last answer (CHAR), B the last request that was sent (CHAR). If the answer is the one to the
- * request: output A the sum (DOUBLE), output B how it went, VAL 0.
+ * Inputs: A the owner's last answer (CHAR), B the last request that was sent (CHAR). If the answer
+ * is the one to the request: output A the sum (DOUBLE), output B how it went, VAL 0.
  */
 static long fleetHear(aSubRecord *record)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * The owner's records: one that brings requests to the pool and answers them, one that says how much room there is.
+ * The owner's records: one that brings requests to the pool and answers them, one that says how
+ * much room there is.
  *
- * The "scan" adds up its points' numbers. It pauses while the PV says so, and one of less than no points ends its own
- * thread, as a driver with a defect might.
+ * The "scan" adds up its points' numbers. It pauses while the PV says so, and one of less than no
+ * points ends its own thread, as a driver with a defect might.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -127,8 +128,9 @@ static const char *begin(scan *taken, const char *request, const char *pause, co
 }
 
 /*
- * Inputs: A the request (CHAR), B the PV that pauses scans, C the PV for the answer (its long string). VAL 1: it runs, and
- * the answer comes at its end; 0: it was refused, and output A says why. (An aSub record writes its outputs on 0 only.)
+ * Inputs: A the request (CHAR), B the PV that pauses scans, C the PV for the answer (its long
+ * string). VAL 1: it runs, and the answer comes at its end; 0: it was refused, and output A says
+ * why. (An aSub record writes its outputs on 0 only.)
  */
 static long fleetRun(aSubRecord *record)
 {

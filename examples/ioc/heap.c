@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The shell command demoHeap: what the IOC holds from malloc, and on RTEMS what is left of it. There also demoEvents: what
- * base itself loses with each event that it destroys. */
+/* The shell command demoHeap: what the IOC holds from malloc, and on RTEMS what is left of it.
+ * There also demoEvents: what base itself loses with each event that it destroys. */
 #include "heap.h"
 
 #include <malloc.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * The suite on the std port of an archive built for VxWorks. The suite's own events are the host's; what a thread costs
- * beyond its stack is the std port's figure for VxWorks: 1 MiB.
+ * The suite on the std port of an archive built for VxWorks. The suite's own events are the host's;
+ * what a thread costs beyond its stack is the std port's figure for VxWorks: 1 MiB.
  */
 #include "conformance.h"
 #include "crew_port_posix.h"

@@ -309,7 +309,8 @@ STATUS semFlush(SEM_ID semaphore)
     return OK;
 }
 
-/* Public objects: of this process only: its threads open them. All are deleted on their last close. */
+/* Public objects: of this process only: its threads open them. All are deleted on their last
+   close. */
 static struct object {
     char name[256];
     SEM_ID semaphore;

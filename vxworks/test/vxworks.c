@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What Crew does on VxWorks and nowhere else, on Linux through the shim: kernel objects before threads, the question
- * for memory by a mapping, priorities, names, and what a thread is charged. For the std port of an archive built for
- * VxWorks (STD_PORT), and for the POSIX port compiled as for VxWorks.
+ * What Crew does on VxWorks and nowhere else, on Linux through the shim: kernel objects before
+ * threads, the question for memory by a mapping, priorities, names, and what a thread is charged.
+ * For the std port of an archive built for VxWorks (STD_PORT), and for the POSIX port compiled as
+ * for VxWorks.
  */
 #include "check_fork.h"
 #include "crew_port_posix.h"
@@ -135,7 +136,8 @@ static void growth_asks_for_what_a_thread_takes_and_makes_none_without_it(void)
     (void)CHECK_EQ(shim_odd_mappings(), 0);
 }
 
-/* Whichever of the set's semaphores is refused: no thread, no byte, no slot; those that were made are kept. */
+/* Whichever of the set's semaphores is refused: no thread, no byte, no slot; those that were made
+   are kept. */
 static void growth_makes_every_semaphore_before_a_thread(void)
 {
     crew_refusal refusal = CREW_REFUSAL_INIT;
@@ -235,8 +237,8 @@ static void threads_have_the_priorities_of_epics_base_and_names(void)
 }
 
 #ifndef STD_PORT
-/* The tick in which a wait begins may be nearly over, so it does not count. Nothing but the port can see a wait that ends
-   early: the core waits on. */
+/* The tick in which a wait begins may be nearly over, so it does not count. Nothing but the port
+   can see a wait that ends early: the core waits on. */
 static void wait_is_given_ticks_for_all_of_its_time(void)
 {
     static const uint32_t times_ms[] = { 1u, 16u, 17u, 20u, 100u, 3600000u, UINT32_MAX };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The shell command demoConsole: a program at the other end of the console wants answers only, not its own words. */
+/* The shell command demoConsole: a program at the other end of the console wants answers only, not
+ * its own words. */
 #include <stdio.h>
 #include <termios.h>
 #include <unistd.h>

@@ -8,8 +8,9 @@ extern "C" {
 #endif
 
 /*
- * Boots Crew unless that has been done, with the budget of the environment. For commands that need it; `command` is the
- * name that messages begin with. 0, or -1 after having printed to stderr what to change.
+ * Boots Crew unless that has been done, with the budget of the environment. For commands that need
+ * it; `command` is the name that messages begin with. 0, or -1 after having printed to stderr what
+ * to change.
  */
 int crewShellBoot(const char *command);
 

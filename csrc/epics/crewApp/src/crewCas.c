@@ -30,7 +30,8 @@ enum { CLIENT, EVENT, ROLES }; /* positions in the roster */
 #define OTHER_DESCRIPTORS 16u  /* an idle IOC has 8 to 10 files and sockets open (measured) */
 #define ADDRESS_BYTES 32u
 
-/* An accepting thread's state between accept and the two creations. Only that thread touches all but `thread`. */
+/* An accepting thread's state between accept and the two creations. Only that thread touches all
+ * but `thread`. */
 typedef struct acceptor {
     EpicsAtomicPtrT thread; /* NULL: free */
     enum { NOTHING, SET, SET_WITH_EVENT } holds;
@@ -38,7 +39,8 @@ typedef struct acceptor {
     struct sockaddr_in peer;
 } acceptor;
 
-/* A member's present job. Written before crew_run by the thread that has leased the member's set. */
+/* A member's present job. Written before crew_run by the thread that has leased the member's
+ * set. */
 typedef struct cell {
     EPICSTHREADFUNC function;
     void *parameter;
@@ -218,7 +220,8 @@ static void tellRefusal(const struct sockaddr_in *peer, const crew_refusal *refu
     crewLog(errlogMinor, "CA client %s refused: %s", address, reason);
 }
 
-/* A full pool may be full of suspended members. Asking for its usage counts and tells them; once a second is enough. */
+/* A full pool may be full of suspended members. Asking for its usage counts and tells them; once a
+ * second is enough. */
 static void lookForSuspended(void)
 {
     static size_t lookedS;
@@ -232,7 +235,8 @@ static void lookForSuspended(void)
     }
 }
 
-/* 1: the connection may go on to rsrv, with a set or, when there is no telling, as it would without Crew. */
+/* 1: the connection may go on to rsrv, with a set or, when there is no telling, as it would without
+ * Crew. */
 static int admit(acceptor *own, const struct sockaddr_in *peer)
 {
     crew_refusal refusal = CREW_REFUSAL_INIT;
@@ -254,9 +258,9 @@ static int admit(acceptor *own, const struct sockaddr_in *peer)
     return 1;
 }
 
-/* A connection that the server closes first stays with the network for a minute and keeps one of its sockets. With 64
- * sockets, on RTEMS, no connection came through after 16 refusals beside 40 clients, and a client that left made room for
- * none. A reset keeps nothing. */
+/* A connection that the server closes first stays with the network for a minute and keeps one of
+ * its sockets. With 64 sockets, on RTEMS, no connection came through after 16 refusals beside 40
+ * clients, and a client that left made room for none. A reset keeps nothing. */
 static void refuse(SOCKET made)
 {
     struct linger atOnce;
@@ -323,8 +327,8 @@ static int32_t runThread(void *argument)
     return 0;
 }
 
-/* A CAS-client that died has not joined its CAS-event. The result would stay, and with the next one take both places that
- * the member has for results. */
+/* A CAS-client that died has not joined its CAS-event. The result would stay, and with the next one
+ * take both places that the member has for results. */
 static void forgetLeftJob(cell *its)
 {
     if (epicsAtomicCmpAndSwapIntT(&its->toBeJoined, 1, 0) == 1) {
@@ -423,7 +427,8 @@ void crewCasJoin(epicsThreadId id)
         return;
     }
     while (crew_join(job, JOIN_SLICE_MS, NULL) == CREW_TIMED_OUT) {
-        /* the caller waits for the end of this job, however long that takes, as it would for a thread's */
+        /* the caller waits for the end of this job, however long that takes, as it would for a
+         * thread's */
     }
     (void)crew_release(lease);
 }

@@ -55,7 +55,7 @@ static void tellFailure(void)
 #ifdef CREW_WRAP
     (void)symbol;
     crewLog(errlogMajor, "the CA server's threads bypass Crew: link this image with -Wl,--wrap=epicsThreadCreateOpt,"
-                         "--wrap=epicsThreadMustJoin,--wrap=epicsSocketAccept");
+                         "--wrap=epicsThreadMustJoin,--wrap=epicsSocketAccept,-u,__wrap_epicsThreadCreateOpt");
 #else
     if (symbol != NULL) {
         crewLog(errlogMajor, "the CA server bypasses Crew: %s is taken from %s. Link Crew before libCom, with "

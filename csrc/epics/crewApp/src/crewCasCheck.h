@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * The drop-in's self-test: it proves that the calls of libCom and libdbCore themselves come through Crew, by having
- * seen them. A failure is one line of major severity that says what to change.
+ * The drop-in's self-test: it proves that the calls of libCom and libdbCore themselves come through
+ * Crew, by having seen them. A failure is one line of major severity that says what to change.
  */
 #ifndef CREW_CAS_CHECK_H
 #define CREW_CAS_CHECK_H
@@ -10,7 +10,8 @@
 extern "C" {
 #endif
 
-/* Makes what the test needs. Before iocInit, one thread at a time. 0, or -1: no memory, try again. */
+/* Makes what the test needs. Before iocInit, one thread at a time. 0, or -1: no memory, try
+ * again. */
 int crewCasCheckInit(void);
 
 /* The drop-in is on: the test runs at the end of iocInit. After crewCasCheckInit; any thread. */

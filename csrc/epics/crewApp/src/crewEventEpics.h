@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Events of the EPICS port where there are neither futexes nor RTEMS's own: libCom's. For crewPortEpics.c. */
+/* Events of the EPICS port where there are neither futexes nor RTEMS's own: libCom's. For
+ * crewPortEpics.c. */
 #ifndef CREW_EVENT_EPICS_H
 #define CREW_EVENT_EPICS_H
 

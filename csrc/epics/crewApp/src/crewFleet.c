@@ -37,7 +37,8 @@ static void tick(epicsCallback *callback)
     }
 }
 
-/* EPICS' callbacks and their timer do this, not a thread of Crew's: there is nothing to do between two ticks. */
+/* EPICS' callbacks and their timer do this, not a thread of Crew's: there is nothing to do between
+ * two ticks. */
 static void atInitHook(initHookState state)
 {
     if (state == initHookAfterIocRunning && !epicsAtomicGetIntT(&ticking)) {

@@ -8,9 +8,12 @@
  *                       +---> FREE       +---------------+
  *
  * 1. crewFleetRun, whose lease the table has accepted: so one of the pool's jobs is free.
- * 2. The job has been given to a member of a set, and the set released: it is idle when the job has ended.
- * 3. `collect`: called back by the job itself when it has returned or failed, and once a second by the tick, which alone
- *    notices a job whose thread has ended. 4. It has been joined: the set is idle, and the unit can go back. 5. Not yet.
+ * 2. The job has been given to a member of a set, and the set released: it is idle when the job has
+ *    ended.
+ * 3. `collect`: called back by the job itself when it has returned or failed, and once a second by
+ *    the tick, which alone notices a job whose thread has ended.
+ * 4. It has been joined: the set is idle, and the unit can go back.
+ * 5. Not yet.
  */
 #include "crewFleetPool.h"
 
@@ -31,7 +34,8 @@
 #include "crew_call_cxx.h"
 
 #define PUBLISHED_MAX 16u
-/* A job that has said that it is over has a few instructions left; its thread may be preempted there. */
+/* A job that has said that it is over has a few instructions left; its thread may be preempted
+ * there. */
 #define LAST_INSTRUCTIONS_MS 100u
 
 typedef enum { FREE, TAKEN, RUNNING, JOINING } jobState;
@@ -71,7 +75,8 @@ static int callbacksWork; /* atomic */
 
 /* ---- the end of a job ---- */
 
-/* On the member's thread. An exception of the job is caught here, so that a failed job is called back too. */
+/* On the member's thread. An exception of the job is caught here, so that a failed job is called
+ * back too. */
 static int32_t runJob(void *argument)
 {
     fleetJob *job = argument;
@@ -120,7 +125,8 @@ static void collect(fleetJob *job)
     epicsMutexMustLock(lock);
     job->state = FREE;
     epicsMutexUnlock(lock);
-    /* Stale: the table was reset meanwhile, or this IOC's life in it was ended by a report. Nothing is held then. */
+    /* Stale: the table was reset meanwhile, or this IOC's life in it was ended by a report. Nothing
+     * is held then. */
     (void)crew_fleet_complete(job->of->fleet, execution);
     if (ended != NULL) {
         ended(argument, &result);
@@ -328,7 +334,8 @@ int crewFleetPublish(const char *pool, const char *key, const char *table)
 
 /* ---- once a second ---- */
 
-/* Only the table counts here, so there is no other count to set right: the call takes back old leases. */
+/* Only the table counts here, so there is no other count to set right: the call takes back old
+ * leases. */
 static void ageLeases(published *pool)
 {
     crew_reconciled result;

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#include "crewInterpose.h"
-
+/*
+ * The stand-ins for three functions of libCom: epicsThreadCreateOpt, epicsThreadMustJoin,
+ * epicsSocketAccept. crewCas.c decides what they do. How they come in front of libCom's own:
+ * crewLibCom.h.
+ */
 #include <epicsThread.h>
 #include <osiSock.h>
 
@@ -31,8 +34,4 @@ void STAND_IN(epicsThreadMustJoin)(epicsThreadId id)
 SOCKET STAND_IN(epicsSocketAccept)(SOCKET listener, struct sockaddr *address, osiSocklen_t *length)
 {
     return crewCasAccept(listener, address, length);
-}
-
-void crewInterposeLink(void)
-{
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The IOC shell's definitions: the commands of crewShell.h and crewFleet.h, with their help, and the variables. */
+/* The IOC shell's definitions: the commands of crewShell.h and crewFleet.h, with their help, and
+ * the variables. */
 #ifndef CREW_IOCSH_H
 #define CREW_IOCSH_H
 

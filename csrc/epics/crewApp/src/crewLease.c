@@ -21,7 +21,8 @@ int32_t crewLeasePrint(const crew_fleet_lease *lease, char *text, size_t bytes)
     return length > 0 && (size_t)length < bytes ? CREW_OK : CREW_BAD_VALUE;
 }
 
-/* A whole number of digits only, up to `most`, that `end` follows. Answers the text after `end`, else NULL. */
+/* A whole number of digits only, up to `most`, that `end` follows. Answers the text after `end`,
+ * else NULL. */
 static const char *number(const char *text, char end, uint64_t most, uint64_t *value)
 {
     uint64_t sum = 0;

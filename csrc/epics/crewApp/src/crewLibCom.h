@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * libCom's own three functions, past the stand-ins of crewInterpose.c, and a variable of the CA server.
+ * libCom's own three functions, past the stand-ins of crewInterpose.c, and a variable of the CA
+ * server.
  *
- * Two builds. The default one finds the functions with dlsym(RTLD_NEXT), so libCom has to be a shared library. With
- * CREW_WRAP it is for static images (RTEMS, STATIC_BUILD): link them with
+ * Two builds. The default one finds the functions with dlsym(RTLD_NEXT), so libCom has to be a
+ * shared library. With CREW_WRAP it is for static images (RTEMS, STATIC_BUILD): link them with
  *   -Wl,--wrap=epicsThreadCreateOpt,--wrap=epicsThreadMustJoin,--wrap=epicsSocketAccept
+ *   -Wl,-u,__wrap_epicsThreadCreateOpt
+ * The second line has the linker take the stand-ins out of Crew's library: it comes before libCom,
+ * whose calls alone need them.
  *
  * All functions: any thread, at any time, also before libCom has been initialised.
  */
@@ -29,9 +33,9 @@ void crewRealThreadMustJoin(epicsThreadId id);
 SOCKET crewRealSocketAccept(SOCKET listener, struct sockaddr *address, osiSocklen_t *length);
 
 /*
- * Whether libraries that call `symbol` (one of the three names) get Crew's. 1 = they do, 0 = they do not, and
- * `*provider` is the file that they get it from ("?" when unknown; valid as long as that file is loaded). Always 1 with
- * CREW_WRAP, where the linker has decided.
+ * Whether libraries that call `symbol` (one of the three names) get Crew's. 1 = they do, 0 = they
+ * do not, and `*provider` is the file that they get it from ("?" when unknown; valid as long as
+ * that file is loaded). Always 1 with CREW_WRAP, where the linker has decided.
  */
 int crewLibComCallsCrew(const char *symbol, const char **provider);
 

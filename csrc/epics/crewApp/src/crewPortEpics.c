@@ -70,8 +70,9 @@ static int systemPriority(void)
     return pthread_getschedparam(pthread_self(), &policy, &parameters) == 0 ? parameters.sched_priority : 0;
 }
 
-/* Without permission, or without the site setting that it takes on RTEMS, EPICS priorities change nothing and no call
- * fails. Seen by trying: a thread that changes its EPICS priority from one end to the other. */
+/* Without permission, or without the site setting that it takes on RTEMS, EPICS priorities change
+ * nothing and no call fails. Seen by trying: a thread that changes its EPICS priority from one end
+ * to the other. */
 static void probePriorities(const member *self)
 {
     const epicsThreadId id = epicsThreadGetIdSelf();
@@ -147,8 +148,8 @@ static int32_t threadCreate(void *context, const crew_thread_spec *spec, uintptr
     return 0;
 }
 
-/* The exit hook has begun, so the thread is in its last instructions and the join is short; unless a thread of a
- * priority between keeps it from running, hence the caller's priority for it. */
+/* The exit hook has begun, so the thread is in its last instructions and the join is short; unless
+ * a thread of a priority between keeps it from running, hence the caller's priority for it. */
 static int32_t threadReap(void *context, uintptr_t thread)
 {
     member *ended = (member *)thread;
@@ -204,7 +205,8 @@ static uint64_t clockMs(void *context)
     return epicsMonotonicGet() / 1000000u;
 }
 
-/* A host gives address space now and decides about memory later; how much a VxWorks kernel has is not known here. */
+/* A host gives address space now and decides about memory later; how much a VxWorks kernel has is
+ * not known here. */
 static int32_t memoryHas(void *context, size_t bytes, const char **basis)
 {
     (void)context;

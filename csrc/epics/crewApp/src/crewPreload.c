@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * For libcrewCas.so, preloaded into an IOC that was built without Crew. Registers the commands when it is loaded, and
- * opens the CA server's pool during iocInit when the environment asks for it:
+ * For libcrewCas.so, preloaded into an IOC that was built without Crew. Registers the commands when
+ * it is loaded, and opens the CA server's pool during iocInit when the environment asks for it:
  *
  *   LD_PRELOAD=.../libcrewCas.so CREW_CAS_POOL="40 8 100" CREW_BUDGET_MIB=160 softIoc ...
  *
- * CREW_CAS_POOL has crewCasPool's arguments; the last three may be left out. It is not looked at when the startup
- * script has a crewCasPool of its own. Programs that the IOC starts inherit the environment: one without libCom gets
- * libCom loaded and is otherwise left alone.
+ * CREW_CAS_POOL has crewCasPool's arguments; the last three may be left out. It is not looked at
+ * when the startup script has a crewCasPool of its own. Programs that the IOC starts inherit the
+ * environment: one without libCom gets libCom loaded and is otherwise left alone.
  */
 #include <stdio.h>
 #include <stdlib.h>

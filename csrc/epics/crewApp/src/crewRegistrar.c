@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The two things that crew.dbd names: the registrar, and a driver whose report is crewShow, for dbior. */
+/* The two things that crew.dbd names: the registrar, and a driver whose report is crewShow, for
+ * dbior. */
 #include "crewRegistrar.h"
 
 #include <stddef.h>

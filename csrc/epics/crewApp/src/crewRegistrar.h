@@ -6,7 +6,8 @@
 extern "C" {
 #endif
 
-/* Registers Crew's commands. EPICS calls it for crew.dbd's registrar(); any number of times, one thread. */
+/* Registers Crew's commands. EPICS calls it for crew.dbd's registrar(); any number of times, one
+ * thread. */
 void crewRegistrar(void);
 
 #ifdef __cplusplus

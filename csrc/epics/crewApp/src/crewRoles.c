@@ -12,7 +12,8 @@
 #define SEPARATORS " \t,"
 #define ROLE_BYTES 64u
 
-/* A decimal number that is all of `text` but for `*rest`. 0 = there is none, or it is beyond `most`. */
+/* A decimal number that is all of `text` but for `*rest`. 0 = there is none, or it is beyond
+ * `most`. */
 static int readNumber(const char *text, unsigned long most, unsigned long *number, const char **rest)
 {
     char *end;

@@ -22,8 +22,8 @@ typedef struct crewRoles {
 } crewRoles;
 
 /*
- * Reads `text` (not NULL). 0; or -1, and `error` says which role and which part of it is wrong and what may stand
- * there, cut to `errorBytes`. Any thread.
+ * Reads `text` (not NULL). 0; or -1, and `error` says which role and which part of it is wrong and
+ * what may stand there, cut to `errorBytes`. Any thread.
  */
 int crewRolesRead(const char *text, crewRoles *result, char *error, size_t errorBytes);
 

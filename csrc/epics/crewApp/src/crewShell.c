@@ -4,7 +4,6 @@
 #include <epicsStdio.h>
 
 #include "crewCas.h"
-#include "crewInterpose.h"
 #include "crewLog.h"
 #include "crewPortEpics.h"
 #include "crewRoles.h"
@@ -101,7 +100,6 @@ int crewCasPool(int capacity, int perHost, int waitMs, int prestart)
     if (crewShellBoot("crewCasPool") != 0) {
         return -1;
     }
-    crewInterposeLink();
     config.capacity = (unsigned)capacity;
     config.perHost = (unsigned)perHost;
     config.waitMs = (unsigned)waitMs;
