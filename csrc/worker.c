@@ -60,7 +60,8 @@ int32_t crew_worker_hook_init(void)
 
 static int hook_hang(uint32_t worker)
 {
-    return crew_worker_hook_init() == 0 && pthread_setspecific(hook_key, (const void *)((uintptr_t)worker + 1u)) == 0;
+    return crew_worker_hook_init() == 0 &&
+           pthread_setspecific(hook_key, (const void *)((uintptr_t)worker + 1u)) == 0;
 }
 
 static void run_job(const crew_work *work, crew_caller caller, int32_t *outcome, int32_t *value)

@@ -22,7 +22,8 @@ extern "C" {
  * Returns CREW_OK, or a status that crew_fleet_acquire then returns. crew_fleet_local_first and
  * crew_fleet_local_only are policies.
  */
-typedef int32_t (*crew_fleet_policy)(void *context, const crew_fleet_view *view, crew_fleet_choice *choice);
+typedef int32_t (*crew_fleet_policy)(void *context, const crew_fleet_view *view,
+                                     crew_fleet_choice *choice);
 
 /*
  * Looks, asks the policy (NULL: crew_fleet_local_first), and carries out what it chose. A race that
@@ -32,8 +33,8 @@ typedef int32_t (*crew_fleet_policy)(void *context, const crew_fleet_view *view,
  * CREW_OK: *plan says what was got. Else as crew_fleet_look and crew_fleet_carry_out, or the
  * policy's status.
  */
-int32_t crew_fleet_acquire(crew_fleet fleet, crew_key key, const crew_fleet_limits *limits, crew_fleet_policy policy,
-                           void *context, crew_fleet_plan *plan);
+int32_t crew_fleet_acquire(crew_fleet fleet, crew_key key, const crew_fleet_limits *limits,
+                           crew_fleet_policy policy, void *context, crew_fleet_plan *plan);
 
 #ifdef __cplusplus
 }

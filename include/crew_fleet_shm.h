@@ -32,8 +32,8 @@ extern "C" {
  * CREW_NULL_ARGUMENT, CREW_BAD_TEXT (a name), CREW_FLEET_SYSTEM (errno says what the system
  * refused), CREW_TABLE_FULL; else as crew_fleet_join.
  */
-int32_t crew_fleet_shm_join(const char *shm_name, const crew_fleet_geometry *geometry, uint32_t mode, const char *name,
-                            crew_fleet *fleet);
+int32_t crew_fleet_shm_join(const char *shm_name, const crew_fleet_geometry *geometry,
+                            uint32_t mode, const char *name, crew_fleet *fleet);
 
 /*
  * Leaves (crew_fleet_leave) and gives back what crew_fleet_shm_join took; the memory stays for

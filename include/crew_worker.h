@@ -29,9 +29,9 @@
  *
  * On RTEMS pthread_cancel and rtems_task_delete are the same request, and a wait is no cancellation
  * point: with the type deferred a request stays pending until pthread_testcancel, and
- * rtems_task_delete waits that long. There an idle worker ends at once (event_rtems.h), a busy one
- * between two jobs, and inside a job only where the job calls pthread_testcancel or has set the
- * type asynchronous.
+ * rtems_task_delete waits that long. There an idle worker ends at once (csrc/posix/event_rtems.h),
+ * a busy one between two jobs, and inside a job only where the job calls pthread_testcancel or has
+ * set the type asynchronous.
  *
  * Signal masks, floating-point modes and whatever else a job changes in its thread stay changed: a
  * job puts them back.

@@ -46,8 +46,10 @@ static inline void cancel_back(const cancel_mode *was)
     if ((cancel_life() & CREW_CANCEL_OWN) == was->own) {
         return;
     }
-    (void)pthread_setcanceltype(is_deferred ? PTHREAD_CANCEL_DEFERRED : PTHREAD_CANCEL_ASYNCHRONOUS, &ignored);
-    (void)pthread_setcancelstate(is_protected ? PTHREAD_CANCEL_DISABLE : PTHREAD_CANCEL_ENABLE, &ignored);
+    (void)pthread_setcanceltype(is_deferred ? PTHREAD_CANCEL_DEFERRED : PTHREAD_CANCEL_ASYNCHRONOUS,
+                                &ignored);
+    (void)pthread_setcancelstate(is_protected ? PTHREAD_CANCEL_DISABLE : PTHREAD_CANCEL_ENABLE,
+                                 &ignored);
 }
 
 /* rtems_task_delete waits for the thread's end, so a worker that is never idle must come to it as

@@ -36,7 +36,8 @@ static int event_take(crew_event *event)
 {
     uint32_t posted = 1u;
 
-    return __atomic_compare_exchange_n(&event->word, &posted, 0u, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+    return __atomic_compare_exchange_n(&event->word, &posted, 0u, 0, __ATOMIC_ACQUIRE,
+                                       __ATOMIC_RELAXED);
 }
 
 /* The call that takes this build's struct timespec: 32-bit systems have one for each width of
@@ -53,8 +54,10 @@ static long futex_number(void)
 /* Sleeps while the word is 2, until a time on CLOCK_MONOTONIC. 0, or the error number. */
 static int event_sleep(crew_event *event, const struct timespec *until)
 {
-    return syscall(futex_number(), &event->word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, 2u, until, NULL,
-                   FUTEX_BITSET_MATCH_ANY) == 0 ? 0 : errno;
+    const long slept = syscall(futex_number(), &event->word, FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG,
+                               2u, until, NULL, FUTEX_BITSET_MATCH_ANY);
+
+    return slept == 0 ? 0 : errno;
 }
 
 /* The raw system call is no cancellation point. Asynchronous cancellation around it, and only it,
@@ -119,7 +122,8 @@ static int32_t event_wait_with(crew_event *event, uint32_t timeout_ms,
 
         /* Says so before it sleeps; a post in between leaves the word at 1, and the sleep ends at
            once. */
-        (void)__atomic_compare_exchange_n(&event->word, &empty, 2u, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+        (void)__atomic_compare_exchange_n(&event->word, &empty, 2u, 0, __ATOMIC_RELAXED,
+                                          __ATOMIC_RELAXED);
         error = sleep_until(event, &until);
         if (event_take(event)) {
             return 1;

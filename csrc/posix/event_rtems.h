@@ -17,7 +17,8 @@
 
 /* The core's own, and a few for a test's or an application's own waits. */
 #define EVENTS_OF_OTHERS 32u
-#define EVENTS (CREW_MAX_WORKERS * (1u + CREW_JOBS_PER_WORKER) + CREW_MAX_WAITERS + EVENTS_OF_OTHERS)
+#define EVENTS                                                                                     \
+    (CREW_MAX_WORKERS * (1u + CREW_JOBS_PER_WORKER) + CREW_MAX_WAITERS + EVENTS_OF_OTHERS)
 
 static rtems_binary_semaphore events[EVENTS];
 static uint32_t events_made;
@@ -45,7 +46,9 @@ static uint32_t ticks_per_ms;
 static uint32_t event_ticks(uint32_t timeout_ms)
 {
     if (ticks_per_ms == 0u) {
-        ticks_per_ms = (uint32_t)((UINT64_C(1000) << 24) / rtems_configuration_get_microseconds_per_tick()) + 1u;
+        ticks_per_ms =
+            (uint32_t)((UINT64_C(1000) << 24) / rtems_configuration_get_microseconds_per_tick()) +
+            1u;
     }
     return (uint32_t)((uint64_t)timeout_ms * ticks_per_ms >> 24) + 1u;
 }

@@ -86,7 +86,8 @@ static int32_t look(void *context, uint32_t node)
 {
     const shared *at = (const shared *)context;
 
-    return __atomic_load_n(&at->held, __ATOMIC_SEQ_CST) == node + 1u ? CREW_HOLD_HELD : lane_look(at, node);
+    return __atomic_load_n(&at->held, __ATOMIC_SEQ_CST) == node + 1u ? CREW_HOLD_HELD
+                                                                     : lane_look(at, node);
 }
 
 static int32_t wait_for(void *context, uint32_t *word, uint32_t value, uint32_t timeout_ms)
@@ -129,8 +130,8 @@ static shared *claim(void)
     for (i = 0; i < CREW_MAX_FLEETS; i++) {
         uint32_t expected = FREE;
 
-        if (__atomic_compare_exchange_n(&table[i].state, &expected, (uint32_t)CHANGING, 0, __ATOMIC_ACQUIRE,
-                                        __ATOMIC_RELAXED)) {
+        if (__atomic_compare_exchange_n(&table[i].state, &expected, (uint32_t)CHANGING, 0,
+                                        __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
             return &table[i];
         }
     }
@@ -157,8 +158,8 @@ static int32_t find(crew_fleet fleet, shared **found)
             __atomic_load_n(&at->fleet_high, __ATOMIC_RELAXED) != high) {
             continue;
         }
-        if (!__atomic_compare_exchange_n(&at->state, &expected, (uint32_t)CHANGING, 0, __ATOMIC_ACQUIRE,
-                                         __ATOMIC_RELAXED)) {
+        if (!__atomic_compare_exchange_n(&at->state, &expected, (uint32_t)CHANGING, 0,
+                                         __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
             return expected == CHANGING ? CREW_BUSY : CREW_STALE;
         }
         if (at->fleet.bits == fleet.bits) {
@@ -232,11 +233,18 @@ static void unmap(shared *at)
     errno = error;
 }
 
-static int32_t join_table(shared *at, const crew_fleet_geometry *geometry, const char *name, crew_fleet *fleet)
+static int32_t join_table(shared *at, const crew_fleet_geometry *geometry, const char *name,
+                          crew_fleet *fleet)
 {
     crew_fleet_options options = CREW_FLEET_OPTIONS_INIT;
-    const crew_fleet_port port = { .size = (uint32_t)sizeof(port), .context = at, .hold = hold, .let_go = let_go,
-                                   .look = look, .clock_ms = clock_ms, .wait = wait_for, .wake = wake };
+    const crew_fleet_port port = { .size = (uint32_t)sizeof(port),
+                                   .context = at,
+                                   .hold = hold,
+                                   .let_go = let_go,
+                                   .look = look,
+                                   .clock_ms = clock_ms,
+                                   .wait = wait_for,
+                                   .wake = wake };
 
     at->port = port;
     options.geometry = geometry;
@@ -248,8 +256,8 @@ static int32_t join_table(shared *at, const crew_fleet_geometry *geometry, const
     return crew_fleet_join(&options, fleet);
 }
 
-static int32_t open_and_join(shared *at, uint32_t mode, const crew_fleet_geometry *geometry, size_t bytes,
-                             const char *name, crew_fleet *fleet)
+static int32_t open_and_join(shared *at, uint32_t mode, const crew_fleet_geometry *geometry,
+                             size_t bytes, const char *name, crew_fleet *fleet)
 {
     int32_t status;
 
@@ -273,8 +281,8 @@ static int32_t open_and_join(shared *at, uint32_t mode, const crew_fleet_geometr
     return status;
 }
 
-int32_t crew_fleet_shm_join(const char *shm_name, const crew_fleet_geometry *geometry, uint32_t mode, const char *name,
-                            crew_fleet *fleet)
+int32_t crew_fleet_shm_join(const char *shm_name, const crew_fleet_geometry *geometry,
+                            uint32_t mode, const char *name, crew_fleet *fleet)
 {
     char checked[NAME_MOST + 2u];
     crew_fleet joined = { 0u };
@@ -357,7 +365,8 @@ int32_t crew_fleet_shm_geometry(const char *shm_name, crew_fleet_geometry *geome
     looked_at.file = shm_open(looked_at.name, O_RDONLY, 0);
     status = looked_at.file < 0 ? CREW_FLEET_SYSTEM : map_header(&looked_at);
     if (status == CREW_OK) {
-        status = crew_fleet_geometry_of((const uint32_t *)looked_at.memory, looked_at.bytes, geometry);
+        status = crew_fleet_geometry_of((const uint32_t *)looked_at.memory, looked_at.bytes,
+                                        geometry);
     }
     unmap(&looked_at);
     return status;

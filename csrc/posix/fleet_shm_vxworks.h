@@ -106,7 +106,8 @@ static uint32_t clock_ms(void *context)
 static void word_wait(shared *at, const uint32_t *word, uint32_t value, uint32_t timeout_ms)
 {
     if (__atomic_load_n(word, __ATOMIC_SEQ_CST) == value) {
-        (void)semTake((SEM_ID)at->bell, crew_vxworks_ticks(timeout_ms < WAIT_PIECE_MS ? timeout_ms : WAIT_PIECE_MS));
+        (void)semTake((SEM_ID)at->bell,
+                      crew_vxworks_ticks(timeout_ms < WAIT_PIECE_MS ? timeout_ms : WAIT_PIECE_MS));
     }
 }
 

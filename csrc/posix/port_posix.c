@@ -92,7 +92,8 @@ static void log_line(void *context, int32_t severity, const char *text)
 
 static void *thread_main(void *argument)
 {
-    crew_worker_main((uint32_t)(uintptr_t)argument, &worker_port, __atomic_load_n(&job_caller, __ATOMIC_ACQUIRE));
+    crew_worker_main((uint32_t)(uintptr_t)argument, &worker_port,
+                     __atomic_load_n(&job_caller, __ATOMIC_ACQUIRE));
     return NULL;
 }
 
@@ -145,7 +146,8 @@ static int create_blocked(pthread_t *thread, const pthread_attr_t *attr, uint32_
     return error;
 }
 
-static int create_as(pthread_t *thread, pthread_attr_t *attr, uint32_t worker, int policy, int priority)
+static int create_as(pthread_t *thread, pthread_attr_t *attr, uint32_t worker, int policy,
+                     int priority)
 {
     struct sched_param param;
     int error;

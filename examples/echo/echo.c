@@ -131,7 +131,8 @@ static connection *connection_take(int socket)
 {
     connection *with = connections;
 
-    while (with < connections + MAX_CONNECTIONS && __atomic_load_n(&with->taken, __ATOMIC_ACQUIRE)) {
+    while (with < connections + MAX_CONNECTIONS &&
+           __atomic_load_n(&with->taken, __ATOMIC_ACQUIRE)) {
         with++;
     }
     check(with < connections + MAX_CONNECTIONS, "more connections than sets");
@@ -173,10 +174,13 @@ static void refuse(int socket, const crew_refusal *refusal)
     int length;
 
     if (refusal->kind == CREW_REFUSED_AT_CAPACITY) {
-        length = snprintf(line, sizeof(line), "refused: all %u connections are in use\n", (unsigned)refusal->capacity);
+        length = snprintf(line, sizeof(line), "refused: all %u connections are in use\n",
+                          (unsigned)refusal->capacity);
     } else if (refusal->kind == CREW_REFUSED_OUT_OF_RESERVATION) {
-        length = snprintf(line, sizeof(line), "refused: %llu bytes needed, %llu of %llu are in use\n",
-                          (unsigned long long)refusal->bytes_requested, (unsigned long long)refusal->bytes_held,
+        length = snprintf(line, sizeof(line),
+                          "refused: %llu bytes needed, %llu of %llu are in use\n",
+                          (unsigned long long)refusal->bytes_requested,
+                          (unsigned long long)refusal->bytes_held,
                           (unsigned long long)refusal->bytes_budget);
     } else {
         length = snprintf(line, sizeof(line), "refused: %s\n", crew_status_text(refusal->kind));
@@ -216,8 +220,10 @@ static int listen_on(uint16_t port)
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(port);
-    check(listener >= 0 && setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0, "cannot make a socket");
-    check(bind(listener, (struct sockaddr *)&address, sizeof(address)) == 0 && listen(listener, 8) == 0 &&
+    check(listener >= 0 && setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0,
+          "cannot make a socket");
+    check(bind(listener, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+              listen(listener, 8) == 0 &&
               getsockname(listener, (struct sockaddr *)&address, &length) == 0,
           "cannot listen: choose a port that is free");
     (void)printf("listening on 127.0.0.1:%u\n", (unsigned)ntohs(address.sin_port));
@@ -228,7 +234,9 @@ static int listen_on(uint16_t port)
 /* Boots Crew and opens the pool. Every number that a site may want to change is here. */
 static crew_pool pool_start(uint32_t capacity)
 {
-    static const crew_role roles[ROLES] = { { "conn", 65536u, 20u }, { "reader", 32768u, 20u }, { "writer", 32768u, 18u } };
+    static const crew_role roles[ROLES] = { { "conn", 65536u, 20u },
+                                            { "reader", 32768u, 20u },
+                                            { "writer", 32768u, 18u } };
     crew_boot_options boot = CREW_BOOT_OPTIONS_INIT;
     crew_pool_options options = CREW_POOL_OPTIONS_INIT;
     crew_pool pool;
@@ -254,7 +262,9 @@ static void pool_end(crew_pool pool)
     crew_usage usage = CREW_USAGE_INIT;
     uint32_t waited_ms;
 
-    for (waited_ms = 0; crew_pool_usage(pool, &usage) == CREW_OK && usage.busy > 0u && waited_ms < END_MS; waited_ms += 10u) {
+    for (waited_ms = 0;
+         crew_pool_usage(pool, &usage) == CREW_OK && usage.busy > 0u && waited_ms < END_MS;
+         waited_ms += 10u) {
         (void)nanosleep(&step, NULL);
     }
     check(crew_pool_close(pool, END_MS) == CREW_OK, "a connection does not end");
@@ -277,7 +287,8 @@ int main(int argc, char **argv)
     }
     memset(&action, 0, sizeof(action));
     action.sa_handler = on_signal;
-    check(pipe(stop_pipe) == 0 && sigaction(SIGINT, &action, NULL) == 0 && sigaction(SIGTERM, &action, NULL) == 0,
+    check(pipe(stop_pipe) == 0 && sigaction(SIGINT, &action, NULL) == 0 &&
+              sigaction(SIGTERM, &action, NULL) == 0,
           "cannot prepare for signals");
     pool = pool_start((uint32_t)capacity);
     polled[0].fd = listen_on((uint16_t)strtoul(argv[1], NULL, 10));

@@ -39,7 +39,8 @@ static long fleetAsk(aSubRecord *record)
     } else {
         status = crewFleetAsk(NULL, FLEET_KEY, 0, lease, sizeof lease);
         if (status == CREW_OK) {
-            (void)epicsSnprintf(request, record->nova, "%s %d", lease, (int)*(epicsInt32 *)record->a);
+            (void)epicsSnprintf(request, record->nova, "%s %d", lease,
+                                (int)*(epicsInt32 *)record->a);
             record->neva = (epicsUInt32)strlen(request) + 1u;
         } else if (status == CREW_TIMED_OUT) {
             said = WAIT;
@@ -80,7 +81,8 @@ static long fleetHear(aSubRecord *record)
 /* ---- a lease by hand ---- */
 
 static const iocshFuncDef holdDef = {"fleetHold", 0, NULL,
-    "Asks for a lease and prints it, and does not bring it: its owner takes the unit back after crewFleetGraceMs.\n"};
+                                     "Asks for a lease and prints it, and does not bring it: its "
+                                     "owner takes the unit back after crewFleetGraceMs.\n"};
 
 static void callHold(const iocshArgBuf *args)
 {

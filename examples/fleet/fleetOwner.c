@@ -81,7 +81,8 @@ static void tellEnd(void *argument, const crew_result *result)
     DBADDR answer = self->answer;
 
     if (result->outcome == CREW_JOB_RETURNED) {
-        (void)epicsSnprintf(text, sizeof text, "%s done %ld %s", self->lease, self->sum, self->thread);
+        (void)epicsSnprintf(text, sizeof text, "%s done %ld %s", self->lease, self->sum,
+                            self->thread);
     } else {
         (void)epicsSnprintf(text, sizeof text, "%s %s", self->lease,
                             result->outcome == CREW_JOB_DIED ? "died" : "failed");

@@ -14,13 +14,15 @@
 #include <epicsStdio.h>
 #include <iocsh.h>
 
-static const iocshFuncDef heapDef = {"demoHeap", 0, NULL, "Prints the bytes that this process holds from malloc.\n"};
+static const iocshFuncDef heapDef = {"demoHeap", 0, NULL,
+                                     "Prints the bytes that this process holds from malloc.\n"};
 
 #ifdef __rtems__
 
 #define EVENTS 100u
 
-static const iocshFuncDef eventsDef = {"demoEvents", 0, NULL, "Creates and destroys events: prints the bytes lost.\n"};
+static const iocshFuncDef eventsDef = {"demoEvents", 0, NULL,
+                                       "Creates and destroys events: prints the bytes lost.\n"};
 
 /* An ended thread's stack is free only after a snapshot, or after the next creation of a thread. */
 static Heap_Information_block look(void)

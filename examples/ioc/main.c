@@ -25,7 +25,8 @@
 static int loadDefinitions(void)
 {
     /* dlload.dbd: the shell command that loads a shared library. */
-    if (dbLoadDatabase("base.dbd", BASE_DBD, NULL) != 0 || dbLoadDatabase("dlload.dbd", BASE_DBD, NULL) != 0) {
+    if (dbLoadDatabase("base.dbd", BASE_DBD, NULL) != 0 ||
+        dbLoadDatabase("dlload.dbd", BASE_DBD, NULL) != 0) {
         return -1;
     }
 #ifdef WITH_CREW

@@ -148,8 +148,10 @@ typedef struct thread_start {
     thread_looks looks;
 } thread_start;
 
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *argument);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *argument);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+                          void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+                          void *argument);
 
 static size_t threads_made;
 
@@ -162,7 +164,8 @@ static void *thread_begin(void *argument)
     return start.run(start.argument);
 }
 
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *argument)
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+                          void *argument)
 {
     thread_start *start = (thread_start *)malloc(sizeof(*start));
     int error;
@@ -226,7 +229,8 @@ static int semaphore_granted(void)
             return 0;
         }
     } while (left != SHIM_NO_LIMIT &&
-             !__atomic_compare_exchange_n(&semaphores_left, &left, left - 1u, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+             !__atomic_compare_exchange_n(&semaphores_left, &left, left - 1u, 0, __ATOMIC_SEQ_CST,
+                                          __ATOMIC_SEQ_CST));
     return 1;
 }
 
@@ -309,8 +313,8 @@ STATUS semFlush(SEM_ID semaphore)
     return OK;
 }
 
-/* Public objects: of this process only: its threads open them. All are deleted on their last
-   close. */
+/* Public objects, though of this process only: its threads open them. All are deleted on their
+   last close. */
 static struct object {
     char name[256];
     SEM_ID semaphore;
@@ -367,7 +371,8 @@ STATUS semClose(SEM_ID semaphore)
 
     (void)pthread_mutex_lock(&objects_lock);
     for (i = 0; i < sizeof(objects) / sizeof(objects[0]); i++) {
-        if (objects[i].semaphore == semaphore && objects[i].opens > 0u && --objects[i].opens == 0u) {
+        if (objects[i].semaphore == semaphore && objects[i].opens > 0u &&
+            --objects[i].opens == 0u) {
             free(semaphore);
         }
     }
@@ -422,7 +427,8 @@ void *__wrap_mmap(void *address, size_t bytes, int protection, int flags, int fi
     if (nth < MAPPINGS_KEPT) {
         mappings[nth] = bytes;
     }
-    if (address != NULL || protection != PROT_NONE || flags != (MAP_PRIVATE | MAP_ANONYMOUS) || file != -1) {
+    if (address != NULL || protection != PROT_NONE || flags != (MAP_PRIVATE | MAP_ANONYMOUS) ||
+        file != -1) {
         (void)__atomic_add_fetch(&odd_mappings, 1u, __ATOMIC_SEQ_CST);
     }
     if (bytes > __atomic_load_n(&largest_mapping, __ATOMIC_SEQ_CST)) {

@@ -43,7 +43,8 @@ static crew_pool pool;
 
 static crew_pool_options two_roles(void)
 {
-    static const crew_role roles[ROLES] = { { "lowest", STACK_BYTES, 0u }, { "highest-of-all", STACK_BYTES, 99u } };
+    static const crew_role roles[ROLES] = { { "lowest", STACK_BYTES, 0u },
+                                            { "highest-of-all", STACK_BYTES, 99u } };
     crew_pool_options options = CREW_POOL_OPTIONS_INIT;
 
     options.name = "p";
@@ -57,7 +58,8 @@ static int begin(void)
 {
     crew_pool_options options = two_roles();
 
-    return CHECK_EQ(boot(port(), 0u), CREW_OK) && CHECK_EQ(crew_pool_open(&options, &pool), CREW_OK);
+    return CHECK_EQ(boot(port(), 0u), CREW_OK) &&
+           CHECK_EQ(crew_pool_open(&options, &pool), CREW_OK);
 }
 
 static void refused(int32_t kind, crew_refusal *refusal)

@@ -10,7 +10,8 @@
 
 #include "iocMain.h"
 
-static const iocshFuncDef consoleDef = {"demoConsole", 0, NULL, "No echo on the console: a program reads it.\n"};
+static const iocshFuncDef consoleDef = {"demoConsole", 0, NULL,
+                                        "No echo on the console: a program reads it.\n"};
 
 static void callConsole(const iocshArgBuf *args)
 {

@@ -49,7 +49,7 @@ typedef struct cell {
     uint64_t sinceMs;
     EpicsAtomicPtrT member; /* the member's id while the job runs, else NULL */
     crew_job job;     /* CAS-event only, as are the next two */
-    crew_lease lease; /* given back after the join, so that the member has no other job to join before */
+    crew_lease lease; /* given back after the join: until then the member has no other job */
     int toBeJoined;   /* 1: `job` has not been joined; the thread that sets this to 0 joins it */
 } cell;
 
@@ -87,12 +87,14 @@ static void addressText(const struct sockaddr_in *peer, char *text)
 
 /* ---- opening ---- */
 
-static crew_role roleOf(const char *name, int stackSetting, epicsThreadStackSizeClass stackClass, unsigned priority)
+static crew_role roleOf(const char *name, int stackSetting, epicsThreadStackSizeClass stackClass,
+                        unsigned priority)
 {
     crew_role role;
 
     role.name = name;
-    role.stack_bytes = stackSetting > 0 ? (uint32_t)stackSetting : epicsThreadGetStackSize(stackClass);
+    role.stack_bytes = stackSetting > 0 ? (uint32_t)stackSetting
+                                        : epicsThreadGetStackSize(stackClass);
     role.priority = priority;
     return role;
 }
@@ -114,8 +116,10 @@ static void warnOfDescriptors(unsigned capacity)
     const long limit = sysconf(_SC_OPEN_MAX);
 
     if (limit > 0 && (unsigned long)limit < capacity + OTHER_DESCRIPTORS) {
-        crewLog(errlogMinor, "%u CA clients may need more than the %ld files that this process may open: then the CA "
-                "server pauses for 15 s. Raise the limit or lower the capacity", capacity, limit);
+        crewLog(errlogMinor,
+                "%u CA clients may need more than the %ld files that this process may open: then "
+                "the CA server pauses for 15 s. Raise the limit or lower the capacity",
+                capacity, limit);
     }
 }
 
@@ -134,7 +138,8 @@ int32_t crewCasOpen(const crewCasConfig *config, crew_pool *pool, crew_refusal *
     }
     /* As rsrv does: the event thread one level below its client. */
     (void)epicsThreadHighestPriorityLevelBelow(epicsThreadPriorityCAServerLow, &eventPriority);
-    roles[CLIENT] = roleOf(CLIENT_NAME, crewCasClientStack, epicsThreadStackBig, epicsThreadPriorityCAServerLow);
+    roles[CLIENT] = roleOf(CLIENT_NAME, crewCasClientStack, epicsThreadStackBig,
+                           epicsThreadPriorityCAServerLow);
     roles[EVENT] = roleOf(EVENT_NAME, crewCasEventStack, epicsThreadStackMedium, eventPriority);
 
     configured = *config;
@@ -192,8 +197,10 @@ static acceptor *ownOrNewAcceptor(void)
             return &acceptors[i];
         }
     }
-    crewLog(errlogMajor, "the CA server listens on more than %u interfaces: clients of the others get threads of their "
-            "own", ACCEPTORS);
+    crewLog(errlogMajor,
+            "the CA server listens on more than %u interfaces: clients of the others get threads "
+            "of their own",
+            ACCEPTORS);
     return NULL;
 }
 
@@ -240,8 +247,10 @@ static void lookForSuspended(void)
 static int admit(acceptor *own, const struct sockaddr_in *peer)
 {
     crew_refusal refusal = CREW_REFUSAL_INIT;
-    const uint64_t host = (UINT64_C(1) << 32) | ntohl(peer->sin_addr.s_addr); /* a peer key is not 0 */
-    const int32_t status = crew_acquire_peer(casPool, host, configured.waitMs, &own->lease, &refusal);
+    /* A peer key is not 0. */
+    const uint64_t host = (UINT64_C(1) << 32) | ntohl(peer->sin_addr.s_addr);
+    const int32_t status = crew_acquire_peer(casPool, host, configured.waitMs, &own->lease,
+                                             &refusal);
 
     if (status == CREW_OK) {
         own->holds = SET;
@@ -254,7 +263,8 @@ static int admit(acceptor *own, const struct sockaddr_in *peer)
         tellRefusal(peer, &refusal);
         return 0;
     }
-    crewLog(errlogMajor, "the CAS pool answers \"%s\": CA clients get threads of their own", crew_status_text(status));
+    crewLog(errlogMajor, "the CAS pool answers \"%s\": CA clients get threads of their own",
+            crew_status_text(status));
     return 1;
 }
 
@@ -290,7 +300,8 @@ SOCKET crewCasAccept(SOCKET listener, struct sockaddr *address, osiSocklen_t *le
 
         *length = room;
         made = crewRealSocketAccept(listener, address, length);
-        if (made == INVALID_SOCKET || address->sa_family != AF_INET || *length < sizeof(struct sockaddr_in)) {
+        if (made == INVALID_SOCKET || address->sa_family != AF_INET ||
+            *length < sizeof(struct sockaddr_in)) {
             return made; /* rsrv has its own answer to these */
         }
         if (admit(own, (const struct sockaddr_in *)(const void *)address)) {
@@ -337,8 +348,8 @@ static void forgetLeftJob(cell *its)
 }
 
 /* Gives the thread to the member of that role. NULL: the member has died. */
-static epicsThreadId runOnMember(acceptor *own, uint32_t role, const char *name, EPICSTHREADFUNC function,
-                                 void *parameter, unsigned priority)
+static epicsThreadId runOnMember(acceptor *own, uint32_t role, const char *name,
+                                 EPICSTHREADFUNC function, void *parameter, unsigned priority)
 {
     uintptr_t thread;
     epicsThreadId id;
@@ -373,7 +384,8 @@ static epicsThreadId runOnMember(acceptor *own, uint32_t role, const char *name,
     return id;
 }
 
-epicsThreadId crewCasCreate(const char *name, EPICSTHREADFUNC function, void *parameter, const epicsThreadOpts *options)
+epicsThreadId crewCasCreate(const char *name, EPICSTHREADFUNC function, void *parameter,
+                            const epicsThreadOpts *options)
 {
     const int joinable = options != NULL && options->joinable;
     uint32_t role = ROLES;
@@ -401,7 +413,8 @@ epicsThreadId crewCasCreate(const char *name, EPICSTHREADFUNC function, void *pa
     if (id == NULL) {
         giveBack(own);
         (void)epicsAtomicIncrSizeT(&fallbacks);
-        crewLog(errlogMinor, "a member of the CAS pool has died: this CA client gets threads of its own");
+        crewLog(errlogMinor,
+                "a member of the CAS pool has died: this CA client gets threads of its own");
         id = crewRealThreadCreateOpt(name, function, parameter, options);
     }
     return id;
@@ -449,7 +462,8 @@ static void printLastRefusal(void)
     epicsMutexUnlock(lastLock);
     if (atMs != 0) {
         addressText(&peer, address);
-        epicsStdoutPrintf("  last refusal: %s, %.0f s ago: %s\n", address, (double)(nowMs() - atMs) / 1000.0, reason);
+        epicsStdoutPrintf("  last refusal: %s, %.0f s ago: %s\n", address,
+                          (double)(nowMs() - atMs) / 1000.0, reason);
     }
 }
 
@@ -477,7 +491,8 @@ void crewCasReport(unsigned level)
 {
     if (!crewCasIsOn()) {
         if (level > 0) {
-            epicsStdoutPrintf("CA server: not pooled (no crewCasPool), each client gets threads of its own\n");
+            epicsStdoutPrintf("CA server: not pooled (no crewCasPool), each client gets threads "
+                              "of its own\n");
         }
         return;
     }
@@ -491,8 +506,10 @@ void crewCasReport(unsigned level)
         epicsStdoutPrintf("unlimited");
     }
     epicsStdoutPrintf(", a connection waits at most %u ms for one\n", configured.waitMs);
-    epicsStdoutPrintf("  clients: %lu on sets, %lu on threads of their own; %lu reservations not used\n",
-                      (unsigned long)epicsAtomicGetSizeT(&admitted), (unsigned long)epicsAtomicGetSizeT(&fallbacks),
+    epicsStdoutPrintf("  clients: %lu on sets, %lu on threads of their own; %lu reservations not "
+                      "used\n",
+                      (unsigned long)epicsAtomicGetSizeT(&admitted),
+                      (unsigned long)epicsAtomicGetSizeT(&fallbacks),
                       (unsigned long)epicsAtomicGetSizeT(&unused));
     printLastRefusal();
     crewCasCheckReport();

@@ -33,8 +33,8 @@ extern "C" {
 typedef struct crewCasConfig {
     unsigned capacity; /* sets, that is clients at a time; 1 to CREW_MAX_SETS */
     unsigned perHost;  /* sets of one client host, 0 = no limit */
-    unsigned waitMs;   /* how long an accepted connection may wait for a set, 0 to CREW_CAS_WAIT_MAX_MS */
-    unsigned prestart; /* sets whose threads are created now; the others come with clients, or with crewSeal */
+    unsigned waitMs;   /* a new connection's longest wait for a set, 0 to CREW_CAS_WAIT_MAX_MS */
+    unsigned prestart; /* sets made now; the others come with clients, or with crewSeal */
 } crewCasConfig;
 
 /* The accept loop accepts no other connection while it waits. */

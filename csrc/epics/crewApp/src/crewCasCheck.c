@@ -25,7 +25,8 @@ static int sawBypass;
 static int result = NOT_YET;
 static epicsEventId accepted;
 
-static const char *const symbols[] = {"epicsThreadCreateOpt", "epicsThreadMustJoin", "epicsSocketAccept"};
+static const char *const symbols[] = {"epicsThreadCreateOpt", "epicsThreadMustJoin",
+                                      "epicsSocketAccept"};
 
 static const char *fileName(const char *path)
 {
@@ -54,22 +55,28 @@ static void tellFailure(void)
 
 #ifdef CREW_WRAP
     (void)symbol;
-    crewLog(errlogMajor, "the CA server's threads bypass Crew: link this image with -Wl,--wrap=epicsThreadCreateOpt,"
-                         "--wrap=epicsThreadMustJoin,--wrap=epicsSocketAccept,-u,__wrap_epicsThreadCreateOpt");
+    crewLog(errlogMajor,
+            "the CA server's threads bypass Crew: link this image with "
+            "-Wl,--wrap=epicsThreadCreateOpt,--wrap=epicsThreadMustJoin,--wrap=epicsSocketAccept,"
+            "-u,__wrap_epicsThreadCreateOpt");
 #else
     if (symbol != NULL) {
-        crewLog(errlogMajor, "the CA server bypasses Crew: %s is taken from %s. Link Crew before libCom, with "
-                "-rdynamic, or LD_PRELOAD libcrewCas.so (setcap disables that)", symbol, fileName(provider));
+        crewLog(errlogMajor,
+                "the CA server bypasses Crew: %s is taken from %s. Link Crew before libCom, with "
+                "-rdynamic, or LD_PRELOAD libcrewCas.so (setcap disables that)",
+                symbol, fileName(provider));
     } else {
-        crewLog(errlogMajor, "the CA server bypasses Crew: its libraries call themselves (-Bsymbolic or LTO). Build "
-                "base without these, or statically with CREW_WRAP");
+        crewLog(errlogMajor,
+                "the CA server bypasses Crew: its libraries call themselves (-Bsymbolic or LTO). "
+                "Build base without these, or statically with CREW_WRAP");
     }
 #endif
 }
 
 static void atInitHook(initHookState state)
 {
-    if (state != initHookAfterIocRunning || !epicsAtomicGetIntT(&armed) || epicsAtomicGetIntT(&result) != NOT_YET) {
+    if (state != initHookAfterIocRunning || !epicsAtomicGetIntT(&armed) ||
+        epicsAtomicGetIntT(&result) != NOT_YET) {
         return;
     }
     if (epicsThreadGetId("CAS-TCP") == NULL) {
@@ -80,7 +87,8 @@ static void atInitHook(initHookState state)
     if (!epicsAtomicGetIntT(&sawAccept)) {
         (void)epicsEventWaitWithTimeout(accepted, ACCEPT_WITHIN_S);
     }
-    if (epicsAtomicGetIntT(&sawServer) && epicsAtomicGetIntT(&sawCore) && epicsAtomicGetIntT(&sawAccept)) {
+    if (epicsAtomicGetIntT(&sawServer) && epicsAtomicGetIntT(&sawCore) &&
+        epicsAtomicGetIntT(&sawAccept)) {
         const char *provider;
 
         epicsAtomicSetIntT(&result, foreignSymbol(&provider) == NULL ? PASSED : FAILED);
@@ -147,12 +155,14 @@ void crewCasCheckReport(void)
         epicsStdoutPrintf("  self-test: no CA server in this IOC\n");
         break;
     case PASSED:
-        epicsStdoutPrintf("  self-test: passed, the calls of libCom and libdbCore come through Crew\n");
+        epicsStdoutPrintf("  self-test: passed, the calls of libCom and libdbCore come through "
+                          "Crew\n");
         break;
     default:
-        epicsStdoutPrintf("  self-test: FAILED, the CA server bypasses Crew. Seen: CAS-TCP %s, scanOnce %s, accept "
-                          "%s\n",
-                          epicsAtomicGetIntT(&sawServer) ? "yes" : "no", epicsAtomicGetIntT(&sawCore) ? "yes" : "no",
+        epicsStdoutPrintf("  self-test: FAILED, the CA server bypasses Crew. Seen: CAS-TCP %s, "
+                          "scanOnce %s, accept %s\n",
+                          epicsAtomicGetIntT(&sawServer) ? "yes" : "no",
+                          epicsAtomicGetIntT(&sawCore) ? "yes" : "no",
                           epicsAtomicGetIntT(&sawAccept) ? "yes" : "no");
         break;
     }

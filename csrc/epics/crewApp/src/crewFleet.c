@@ -110,17 +110,22 @@ static int failGeometry(const char *name, const crew_fleet_geometry *asked)
     size_t i;
 
     (void)crewFleetTableGeometry(name, &there); /* if it cannot be seen, nothing is named */
-    const uint32_t seen[] = {there.kind, there.nodes, there.resources, there.executions, there.keys};
-    const uint32_t ours[] = {asked->kind, asked->nodes, asked->resources, asked->executions, asked->keys};
+    const uint32_t seen[] = {there.kind, there.nodes, there.resources, there.executions,
+                             there.keys};
+    const uint32_t ours[] = {asked->kind, asked->nodes, asked->resources, asked->executions,
+                             asked->keys};
     for (i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (seen[i] != ours[i]) {
             (void)epicsSnprintf(differs + length, sizeof differs - length, "%s %s %u, not %u",
-                                length == 0 ? ": it has" : ",", names[i], (unsigned)seen[i], (unsigned)ours[i]);
+                                length == 0 ? ": it has" : ",", names[i], (unsigned)seen[i],
+                                (unsigned)ours[i]);
             length = strlen(differs);
         }
     }
-    return crewFail("crewFleetOpen", "fleet %s was made with other numbers%s; say the same in every IOC, or remove it "
-                    "while no IOC uses it", name, differs);
+    return crewFail("crewFleetOpen",
+                    "fleet %s was made with other numbers%s; say the same in every IOC, or "
+                    "remove it while no IOC uses it",
+                    name, differs);
 }
 
 static int failOpen(const char *name, int32_t status, const crew_fleet_geometry *asked)
@@ -129,12 +134,15 @@ static int failOpen(const char *name, int32_t status, const crew_fleet_geometry 
     case CREW_FLEET_OTHER_GEOMETRY:
         return failGeometry(name, asked);
     case CREW_FLEET_BAD_GEOMETRY:
-        return crewFail("crewFleetOpen", "kind must be 1 to 63, nodes 1 to 1024, resources a power of two up to 65536, "
-                        "keys a power of two up to 1048576");
+        return crewFail("crewFleetOpen",
+                        "kind must be 1 to 63, nodes 1 to 1024, resources a power of two up to "
+                        "65536, keys a power of two up to 1048576");
     case CREW_FLEET_SYSTEM:
-        return crewFail("crewFleetOpen", "the system gave no shared memory of that name: %s", strerror(errno));
+        return crewFail("crewFleetOpen", "the system gave no shared memory of that name: %s",
+                        strerror(errno));
     case CREW_FLEET_NO_LANE:
-        return crewFail("crewFleetOpen", "fleet %s has as many processes as nodes, %u: make it larger, in every IOC",
+        return crewFail("crewFleetOpen",
+                        "fleet %s has as many processes as nodes, %u: make it larger, in every IOC",
                         name, (unsigned)asked->nodes);
     default:
         return crewFail("crewFleetOpen", "fleet %s: %s", name, crew_status_text(status));
@@ -150,14 +158,17 @@ int crewFleetOpen(const char *name, int kind, int nodes, int resources, int keys
     int count;
 
     if (name == NULL || !isName(name)) {
-        return crewFail("crewFleetOpen", "say the table's name, 1 to %u printable characters without / and not "
-                        "beginning with a point, for example crewFleetOpen gateway", CREW_FLEET_TABLE_BYTES - 1u);
+        return crewFail("crewFleetOpen",
+                        "say the table's name, 1 to %u printable characters without / and not "
+                        "beginning with a point, for example crewFleetOpen gateway",
+                        CREW_FLEET_TABLE_BYTES - 1u);
     }
     if (crewIsLate("crewFleetOpen")) {
         return -1;
     }
     if (kind < 0 || nodes < 0 || resources < 0 || keys < 0) {
-        return crewFail("crewFleetOpen", "kind, nodes, resources and keys must not be negative; 0 is the default");
+        return crewFail("crewFleetOpen",
+                        "kind, nodes, resources and keys must not be negative; 0 is the default");
     }
     crewFleetTableDefaults(&geometry);
     geometry.kind = kind > 0 ? (uint32_t)kind : geometry.kind;
@@ -169,13 +180,16 @@ int crewFleetOpen(const char *name, int kind, int nodes, int resources, int keys
             return crewFail("crewFleetOpen", "that fleet is open already: say it once");
         }
         if (other->kind == geometry.kind) {
-            return crewFail("crewFleetOpen", "fleet %s has kind %u already: give each fleet of this IOC its "
-                            "own, for example crewFleetOpen %s %u", other->name, (unsigned)geometry.kind, name,
+            return crewFail("crewFleetOpen",
+                            "fleet %s has kind %u already: give each fleet of this IOC its own, "
+                            "for example crewFleetOpen %s %u",
+                            other->name, (unsigned)geometry.kind, name,
                             (unsigned)geometry.kind + 1u);
         }
     }
     if (count == CREW_MAX_FLEETS) {
-        return crewFail("crewFleetOpen", "this build of Crew opens at most %u fleets", (unsigned)CREW_MAX_FLEETS);
+        return crewFail("crewFleetOpen", "this build of Crew opens at most %u fleets",
+                        (unsigned)CREW_MAX_FLEETS);
     }
     if (crewShellBoot("crewFleetOpen") != 0) {
         return -1;
@@ -221,7 +235,8 @@ int crewFleetShow(int level, const char *name)
         }
     }
     if (shown == 0 && name != NULL) {
-        return crewFail("crewFleetShow", "no fleet of that name is open here: crewFleetShow lists them");
+        return crewFail("crewFleetShow",
+                        "no fleet of that name is open here: crewFleetShow lists them");
     }
     if (shown == 0) {
         epicsStdoutPrintf("no fleet is open: crewFleetOpen\n");

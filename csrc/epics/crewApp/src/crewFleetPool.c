@@ -105,7 +105,8 @@ static void collect(fleetJob *job)
     job->state = JOINING;
     epicsMutexUnlock(lock);
 
-    status = crew_join(job->job, epicsAtomicGetIntT(&job->over) ? LAST_INSTRUCTIONS_MS : 0u, &result);
+    status = crew_join(job->job, epicsAtomicGetIntT(&job->over) ? LAST_INSTRUCTIONS_MS : 0u,
+                       &result);
     if (status == CREW_TIMED_OUT) {
         epicsMutexMustLock(lock);
         job->state = RUNNING;
@@ -282,8 +283,9 @@ int crewFleetPublish(const char *pool, const char *key, const char *table)
     int i;
 
     if (pool == NULL || key == NULL) {
-        return crewFail("crewFleetPublish", "say which pool and under which key, for example "
-                        "crewFleetPublish scan scan");
+        return crewFail("crewFleetPublish",
+                        "say which pool and under which key, for example crewFleetPublish scan "
+                        "scan");
     }
     memset(&made, 0, sizeof made);
     if (crewFleetKey(key, &made.key) != CREW_OK) {
@@ -291,20 +293,26 @@ int crewFleetPublish(const char *pool, const char *key, const char *table)
                         CREW_FLEET_KEY_BYTES - 1u);
     }
     if (crewFleetFind(table, &made.fleet) != CREW_OK) {
-        return crewFail("crewFleetPublish", table == NULL ? "no fleet is open: crewFleetOpen first" :
-                        "no fleet of that name is open here: crewFleetShow lists them");
+        return crewFail("crewFleetPublish", table == NULL ? "no fleet is open: crewFleetOpen first"
+                                                          : "no fleet of that name is open here: "
+                                                            "crewFleetShow lists them");
     }
-    if (crewPoolFind(pool, &made.handle) != CREW_OK || crew_pool_usage(made.handle, &usage) != CREW_OK) {
-        return crewFail("crewFleetPublish", "no pool of that name: crewPoolOpen first; crewShow lists them");
+    if (crewPoolFind(pool, &made.handle) != CREW_OK ||
+        crew_pool_usage(made.handle, &usage) != CREW_OK) {
+        return crewFail("crewFleetPublish",
+                        "no pool of that name: crewPoolOpen first; crewShow lists them");
     }
     if (crewPoolRole(pool, NULL, NULL) != CREW_OK) {
-        return crewFail("crewFleetPublish", "that pool's threads are the CA server's: open one of your own "
-                        "with crewPoolOpen");
+        return crewFail("crewFleetPublish",
+                        "that pool's threads are the CA server's: open one of your own with "
+                        "crewPoolOpen");
     }
     for (i = 0; i < count; i++) {
         if (strcmp(pools[i].pool, pool) == 0) {
-            return crewFail("crewFleetPublish", "that pool is published already, under the key %s: its sets "
-                            "would be promised twice", pools[i].keyText);
+            return crewFail("crewFleetPublish",
+                            "that pool is published already, under the key %s: its sets would be "
+                            "promised twice",
+                            pools[i].keyText);
         }
     }
     if (count == (int)PUBLISHED_MAX) {
@@ -316,7 +324,8 @@ int crewFleetPublish(const char *pool, const char *key, const char *table)
     made.capacity = usage.capacity;
     pools[count] = made;
     if (makeJobs(&pools[count]) != 0) {
-        return crewFail("crewFleetPublish", "no memory for the %u jobs of that pool", (unsigned)usage.capacity);
+        return crewFail("crewFleetPublish", "no memory for the %u jobs of that pool",
+                        (unsigned)usage.capacity);
     }
     /* Locked: the first lease may be brought before the call has returned. */
     epicsMutexMustLock(lock);
@@ -348,16 +357,18 @@ static void ageLeases(published *pool)
     epicsMutexUnlock(lock);
     status = crew_fleet_reconcile(pool->fleet, resource, 0, 0, graceMs, &result);
     if (status == CREW_OK && result.aged > 0) {
-        crewLog(errlogMinor, "fleet: %u leases under the key %s were not brought within %u ms and are taken back: "
-                "their askers have ended, or cannot reach this IOC", (unsigned)result.aged, pool->keyText,
-                (unsigned)graceMs);
+        crewLog(errlogMinor,
+                "fleet: %u leases under the key %s were not brought within %u ms and are taken "
+                "back: their askers have ended, or cannot reach this IOC",
+                (unsigned)result.aged, pool->keyText, (unsigned)graceMs);
     } else if (status == CREW_STALE) {
         epicsMutexMustLock(lock);
         status = crew_fleet_register(pool->fleet, pool->key, pool->capacity, &pool->resource);
         epicsMutexUnlock(lock);
         if (status == CREW_OK) {
-            crewLog(errlogMinor, "fleet: the table was reset, pool %s is published anew under the key %s", pool->pool,
-                    pool->keyText);
+            crewLog(errlogMinor,
+                    "fleet: the table was reset, pool %s is published anew under the key %s",
+                    pool->pool, pool->keyText);
         }
     }
 }
@@ -391,7 +402,7 @@ void crewFleetPoolReport(crew_fleet fleet)
             resource[0] = '\0';
         }
         epicsMutexUnlock(lock);
-        epicsStdoutPrintf("  published here: pool %s under the key %s, %u units, resource %s\n", pools[i].pool,
-                          pools[i].keyText, (unsigned)pools[i].capacity, resource);
+        epicsStdoutPrintf("  published here: pool %s under the key %s, %u units, resource %s\n",
+                          pools[i].pool, pools[i].keyText, (unsigned)pools[i].capacity, resource);
     }
 }

@@ -24,7 +24,7 @@
 #endif
 
 #define SHARED_MODE 0660u /* the user of the process that makes the table, and its group */
-#define ATTEMPTS 8u       /* a race for a unit that was lost is tried again so often, then it is a wait */
+#define ATTEMPTS 8u       /* races for a unit; after the last one is lost, the asker waits */
 #define CANDIDATES 64u
 #define LEAVE_TRIES 100
 #define LEAVE_PAUSE_S 0.01
@@ -36,7 +36,8 @@ static int tableCount; /* changes before iocInit only */
 
 #ifdef IN_THE_IMAGE
 
-static int32_t join(const char *name, const crew_fleet_geometry *geometry, const char *label, crew_fleet *fleet)
+static int32_t join(const char *name, const crew_fleet_geometry *geometry, const char *label,
+                    crew_fleet *fleet)
 {
     crew_fleet_options options = CREW_FLEET_OPTIONS_INIT;
     int32_t status;
@@ -75,7 +76,8 @@ static int32_t look(const char *name, crew_fleet_geometry *there)
 
 #else
 
-static int32_t join(const char *name, const crew_fleet_geometry *geometry, const char *label, crew_fleet *fleet)
+static int32_t join(const char *name, const crew_fleet_geometry *geometry, const char *label,
+                    crew_fleet *fleet)
 {
     return crew_fleet_shm_join(name, geometry, SHARED_MODE, label, fleet);
 }
@@ -199,8 +201,9 @@ void crewFleetTableSweep(crewFleetTable *swept)
 
     if (crew_fleet_sweep(swept->fleet, &found) == CREW_OK && found.lives > 0) {
         (void)epicsAtomicAddIntT(&swept->deaths, (int)found.lives);
-        crewLog(errlogInfo, "fleet %s: %u nodes have ended without leaving, what they held is taken back", swept->name,
-                (unsigned)found.lives);
+        crewLog(errlogInfo,
+                "fleet %s: %u nodes have ended without leaving, what they held is taken back",
+                swept->name, (unsigned)found.lives);
     }
 }
 
@@ -252,7 +255,8 @@ static int32_t whyNot(const crewFleetTable *in, crew_key key)
     return CREW_TIMED_OUT;
 }
 
-int32_t crewFleetAsk(const char *name, const char *keyText, uint32_t timeoutMs, char *lease, size_t bytes)
+int32_t crewFleetAsk(const char *name, const char *keyText, uint32_t timeoutMs, char *lease,
+                     size_t bytes)
 {
     const uint64_t begunMs = nowMs();
     crew_fleet_limits limits = CREW_FLEET_LIMITS_INIT;
@@ -288,7 +292,8 @@ int32_t crewFleetAsk(const char *name, const char *keyText, uint32_t timeoutMs, 
         if (pastMs >= timeoutMs) {
             return whyNot(in, key);
         }
-        status = crew_fleet_wait(in->fleet, key, plan.version, timeoutMs - (uint32_t)pastMs, &version);
+        status = crew_fleet_wait(in->fleet, key, plan.version, timeoutMs - (uint32_t)pastMs,
+                                 &version);
         if (status != CREW_OK && status != CREW_TIMED_OUT) {
             return status;
         }

@@ -40,11 +40,13 @@ int32_t crewFleetUnits(const char *table, const char *key, uint32_t *units, uint
  * offered under the key; CREW_STALE: no such table; CREW_BAD_TEXT: the key; CREW_BAD_VALUE: `bytes`
  * are too few; else as crew_fleet_acquire.
  */
-int32_t crewFleetAsk(const char *table, const char *key, uint32_t timeoutMs, char *lease, size_t bytes);
+int32_t crewFleetAsk(const char *table, const char *key, uint32_t timeoutMs, char *lease,
+                     size_t bytes);
 
 /* ---- for crewFleet.c: one thread at a time, where nothing else is said ---- */
 
-#define CREW_FLEET_TABLE_BYTES 201u /* a table's name, its NUL included: as long as shared memory's may be */
+/* A table's name, its NUL included: as long as shared memory's may be. */
+#define CREW_FLEET_TABLE_BYTES 201u
 
 typedef struct crewFleetTable {
     char name[CREW_FLEET_TABLE_BYTES];
@@ -57,7 +59,8 @@ typedef struct crewFleetTable {
 void crewFleetTableDefaults(crew_fleet_geometry *geometry);
 
 /* Joins the table, which is made if there is none. CREW_TABLE_FULL; else as crew_fleet_shm_join. */
-int32_t crewFleetTableOpen(const char *name, const crew_fleet_geometry *geometry, const char *label);
+int32_t crewFleetTableOpen(const char *name, const crew_fleet_geometry *geometry,
+                           const char *label);
 
 /* The geometry that the table of that name was made with. CREW_OK, else `there` is as it was. */
 int32_t crewFleetTableGeometry(const char *name, crew_fleet_geometry *there);

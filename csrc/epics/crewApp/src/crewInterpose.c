@@ -13,15 +13,16 @@
 /* The names that the linker's --wrap gives to the stand-ins. */
 #define STAND_IN(name) __wrap_##name
 
-epicsThreadId __wrap_epicsThreadCreateOpt(const char *, EPICSTHREADFUNC, void *, const epicsThreadOpts *);
+epicsThreadId __wrap_epicsThreadCreateOpt(const char *, EPICSTHREADFUNC, void *,
+                                          const epicsThreadOpts *);
 void __wrap_epicsThreadMustJoin(epicsThreadId);
 SOCKET __wrap_epicsSocketAccept(SOCKET, struct sockaddr *, osiSocklen_t *);
 #else
 #define STAND_IN(name) name
 #endif
 
-epicsThreadId STAND_IN(epicsThreadCreateOpt)(const char *name, EPICSTHREADFUNC function, void *parameter,
-                                             const epicsThreadOpts *options)
+epicsThreadId STAND_IN(epicsThreadCreateOpt)(const char *name, EPICSTHREADFUNC function,
+                                             void *parameter, const epicsThreadOpts *options)
 {
     return crewCasCreate(name, function, parameter, options);
 }

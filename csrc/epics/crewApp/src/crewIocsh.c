@@ -30,11 +30,13 @@ static const iocshArg keyArg = {"key", iocshArgString};
 static const iocshArg fleetArg = {"fleet", iocshArgString};
 
 static const iocshArg *const budgetArgs[] = {&mibArg};
-static const iocshArg *const poolOpenArgs[] = {&nameArg, &rolesArg, &capacityArg, &prestartArg, &keepArg};
+static const iocshArg *const poolOpenArgs[] = {&nameArg, &rolesArg, &capacityArg, &prestartArg,
+                                               &keepArg};
 static const iocshArg *const casPoolArgs[] = {&capacityArg, &perHostArg, &waitMsArg, &prestartArg};
 static const iocshArg *const trimArgs[] = {&nameArg, &keepArg};
 static const iocshArg *const showArgs[] = {&levelArg};
-static const iocshArg *const fleetOpenArgs[] = {&nameArg, &kindArg, &nodesArg, &resourcesArg, &keysArg};
+static const iocshArg *const fleetOpenArgs[] = {&nameArg, &kindArg, &nodesArg, &resourcesArg,
+                                                &keysArg};
 static const iocshArg *const fleetShowArgs[] = {&levelArg, &fleetArg};
 static const iocshArg *const fleetPublishArgs[] = {&poolArg, &keyArg, &fleetArg};
 
@@ -50,7 +52,8 @@ static const iocshFuncDef budgetDef = DEFINITION("crewBudget", 1, budgetArgs,
     "Example: crewBudget 160\n");
 static const iocshFuncDef poolOpenDef = DEFINITION("crewPoolOpen", 5, poolOpenArgs,
     "Opens a pool of thread sets. Before iocInit.\n"
-    "  roles     \"name:stack:priority ...\", the threads of one set. stack: small, medium, big, or\n"
+    "  roles     \"name:stack:priority ...\", the threads of one set. stack: small, medium, big, "
+    "or\n"
     "            bytes (65536, 64k, 1M); priority: 0 to 99\n"
     "  capacity  sets at most\n"
     "  prestart  sets whose threads are made now (default 0)\n"
@@ -61,11 +64,14 @@ static const iocshFuncDef casPoolDef = DEFINITION("crewCasPool", 4, casPoolArgs,
     "  capacity  clients at a time\n"
     "  perHost   of these, at most so many from one client host (0: no limit)\n"
     "  waitMs    how long a new connection may wait for a set before it is closed, 0 to 10000\n"
-    "  prestart  sets whose threads are made now (default 0); the others come with clients, or all with crewSeal\n"
-    "The variables crewCasClientStack and crewCasEventStack (bytes) set the stacks, 0 = the CA server's own.\n"
+    "  prestart  sets whose threads are made now (default 0); the others come with "
+    "clients, or all with crewSeal\n"
+    "The variables crewCasClientStack and crewCasEventStack (bytes) set the stacks, 0 = the CA "
+    "server's own.\n"
     "Example: crewCasPool 40 8 100\n");
 static const iocshFuncDef sealDef = DEFINITION("crewSeal", 0, NULL,
-    "Grows every pool to what it keeps, then stops growth: no thread is made and no memory taken any more.\n");
+    "Grows every pool to what it keeps, then stops growth: no thread is made and no memory "
+    "taken any more.\n");
 static const iocshFuncDef trimDef = DEFINITION("crewTrim", 2, trimArgs,
     "Gives back the idle sets of a pool that are more than keep (default 0).\n"
     "Example: crewTrim stream 2\n");
@@ -75,8 +81,10 @@ static const iocshFuncDef showDef = DEFINITION("crewShow", 1, showArgs,
     "        1: also roles, refusals by cause, the CA server's pool and its self-test\n"
     "        2: also every busy set, its holder and since when\n");
 static const iocshFuncDef fleetOpenDef = DEFINITION("crewFleetOpen", 5, fleetOpenArgs,
-    "Opens a fleet: a table of limited things that the IOCs of this machine share. Before iocInit.\n"
-    "  name       the shared memory's name; the first IOC to open it makes it, the others must say the same numbers\n"
+    "Opens a fleet: a table of limited things that the IOCs of this machine share. Before "
+    "iocInit.\n"
+    "  name       the shared memory's name; the first IOC to open it makes it, the others must say "
+    "the same numbers\n"
     "  kind       1 to 63 (default 1): tells the leases of several fleets of one IOC apart\n"
     "  nodes      processes at one time (default 16)\n"
     "  resources  of one process, a power of two (default 64)\n"
@@ -94,7 +102,8 @@ static const iocshFuncDef fleetPublishDef = DEFINITION("crewFleetPublish", 3, fl
     "  pool   from crewPoolOpen\n"
     "  key    1 to 16 characters; pools under the same key do the same work\n"
     "  fleet  default: the one that was opened first\n"
-    "The variable crewFleetGraceMs (10000) says how long a lease that is not brought keeps its unit.\n"
+    "The variable crewFleetGraceMs (10000) says how long a lease that is not brought keeps its "
+    "unit.\n"
     "Example: crewFleetPublish scan scan\n");
 
 /* ---- the calls ---- */
@@ -106,7 +115,8 @@ static void callBudget(const iocshArgBuf *args)
 
 static void callPoolOpen(const iocshArgBuf *args)
 {
-    (void)iocshSetError(crewPoolOpen(args[0].sval, args[1].sval, args[2].ival, args[3].ival, args[4].ival));
+    (void)iocshSetError(
+        crewPoolOpen(args[0].sval, args[1].sval, args[2].ival, args[3].ival, args[4].ival));
 }
 
 static void callCasPool(const iocshArgBuf *args)
@@ -132,7 +142,8 @@ static void callShow(const iocshArgBuf *args)
 
 static void callFleetOpen(const iocshArgBuf *args)
 {
-    (void)iocshSetError(crewFleetOpen(args[0].sval, args[1].ival, args[2].ival, args[3].ival, args[4].ival));
+    (void)iocshSetError(
+        crewFleetOpen(args[0].sval, args[1].ival, args[2].ival, args[3].ival, args[4].ival));
 }
 
 static void callFleetShow(const iocshArgBuf *args)
@@ -164,6 +175,7 @@ static const iocshVarDef variables[] = {
     {"crewLogPeriodMs", iocshArgInt, &crewLogPeriodMs},
     {"crewCasClientStack", iocshArgInt, &crewCasClientStack},
     {"crewCasEventStack", iocshArgInt, &crewCasEventStack},
+    {"crewFleetGraceMs", iocshArgInt, &crewFleetGraceMs},
     {NULL, iocshArgInt, NULL},
 };
 

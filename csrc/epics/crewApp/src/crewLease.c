@@ -16,8 +16,8 @@ int32_t crewLeasePrint(const crew_fleet_lease *lease, char *text, size_t bytes)
     if (crew_resource_print(lease->resource, resource, sizeof resource) != CREW_OK) {
         return CREW_BAD_VALUE;
     }
-    length = epicsSnprintf(text, bytes, "%s:%" PRIu64 ":%" PRIu32 ".%" PRIu32, resource, lease->fence,
-                           lease->holder.node, lease->holder.incarnation);
+    length = epicsSnprintf(text, bytes, "%s:%" PRIu64 ":%" PRIu32 ".%" PRIu32, resource,
+                           lease->fence, lease->holder.node, lease->holder.incarnation);
     return length > 0 && (size_t)length < bytes ? CREW_OK : CREW_BAD_VALUE;
 }
 

@@ -8,7 +8,8 @@
 #ifdef CREW_WRAP
 
 /* The names that the linker's --wrap gives to libCom's own. */
-epicsThreadId __real_epicsThreadCreateOpt(const char *, EPICSTHREADFUNC, void *, const epicsThreadOpts *);
+epicsThreadId __real_epicsThreadCreateOpt(const char *, EPICSTHREADFUNC, void *,
+                                          const epicsThreadOpts *);
 void __real_epicsThreadMustJoin(epicsThreadId);
 SOCKET __real_epicsSocketAccept(SOCKET, struct sockaddr *, osiSocklen_t *);
 
@@ -52,7 +53,8 @@ epicsThreadPrivateId crewLibComRsrvClient(void)
 
 #include <epicsAtomic.h>
 
-typedef epicsThreadId (*createFunction)(const char *, EPICSTHREADFUNC, void *, const epicsThreadOpts *);
+typedef epicsThreadId (*createFunction)(const char *, EPICSTHREADFUNC, void *,
+                                        const epicsThreadOpts *);
 typedef void (*joinFunction)(epicsThreadId);
 typedef SOCKET (*acceptFunction)(SOCKET, struct sockaddr *, osiSocklen_t *);
 
@@ -70,8 +72,8 @@ static void *next(EpicsAtomicPtrT *cache, const char *symbol)
         found = dlsym(RTLD_NEXT, symbol);
         if (found == NULL) {
             fprintf(stderr,
-                    "crew: no %s behind Crew's own: link libCom as a shared library, or build Crew with CREW_WRAP and "
-                    "link with -Wl,--wrap=%s\n",
+                    "crew: no %s behind Crew's own: link libCom as a shared library, or build "
+                    "Crew with CREW_WRAP and link with -Wl,--wrap=%s\n",
                     symbol, symbol);
             abort();
         }
@@ -86,7 +88,8 @@ epicsThreadId crewRealThreadCreateOpt(const char *name, EPICSTHREADFUNC function
     void *symbol = next(&realCreate, "epicsThreadCreateOpt");
     createFunction real;
 
-    memcpy(&real, &symbol, sizeof real); /* ISO C has no conversion from an object pointer to a function */
+    /* ISO C has no conversion from an object pointer to a function. */
+    memcpy(&real, &symbol, sizeof real);
     return real(name, function, parameter, options);
 }
 
@@ -110,7 +113,8 @@ SOCKET crewRealSocketAccept(SOCKET listener, struct sockaddr *address, osiSockle
 
 int crewLibComCallsCrew(const char *symbol, const char **provider)
 {
-    void *found = dlsym(RTLD_DEFAULT, symbol); /* as a library's call through its linkage table does */
+    /* As a library's call through its linkage table does. */
+    void *found = dlsym(RTLD_DEFAULT, symbol);
     Dl_info theirs;
     Dl_info ours;
 

@@ -21,7 +21,7 @@ typedef struct cause {
     uint32_t shape; /* 0: free */
     unsigned heldBack;
     uint64_t lastMs;
-    char beginning[BEGINNING_BYTES]; /* of its last line: names the cause when it has to leave the table */
+    char beginning[BEGINNING_BYTES]; /* of its last line: its name when it leaves the table */
 } cause;
 
 int crewLogPeriodMs = 1000;
@@ -107,7 +107,8 @@ void crewLog(errlogSevEnum severity, const char *format, ...)
         epicsMutexUnlock(lock);
     }
     if (leaving.heldBack > 0) {
-        (void)errlogSevPrintf(severity, "crew: (+%u lines like \"%s...\")\n", leaving.heldBack, leaving.beginning);
+        (void)errlogSevPrintf(severity, "crew: (+%u lines like \"%s...\")\n", leaving.heldBack,
+                              leaving.beginning);
     }
     if (tell && before > 0) {
         (void)errlogSevPrintf(severity, "crew: %s (+%u since the last line)\n", line, before);

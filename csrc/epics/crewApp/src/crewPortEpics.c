@@ -42,8 +42,8 @@ typedef struct member {
 } member;
 
 static member members[CREW_MAX_WORKERS];
-static int workersSeen;               /* one more than the highest worker number that ever had a thread */
-static epicsThreadPrivateId selfKey;  /* a member's own record */
+static int workersSeen; /* one more than the highest worker number that ever had a thread */
+static epicsThreadPrivateId selfKey; /* a member's own record */
 static int realTime = -1;
 
 /* ---- a member's life ---- */
@@ -67,7 +67,9 @@ static int systemPriority(void)
     struct sched_param parameters;
     int policy;
 
-    return pthread_getschedparam(pthread_self(), &policy, &parameters) == 0 ? parameters.sched_priority : 0;
+    return pthread_getschedparam(pthread_self(), &policy, &parameters) == 0
+               ? parameters.sched_priority
+               : 0;
 }
 
 /* Without permission, or without the site setting that it takes on RTEMS, EPICS priorities change
@@ -83,18 +85,21 @@ static void probePriorities(const member *self)
         return;
     }
     before = systemPriority();
-    epicsThreadSetPriority(id, self->priority > 50u ? epicsThreadPriorityMin : epicsThreadPriorityMax);
+    epicsThreadSetPriority(id,
+                           self->priority > 50u ? epicsThreadPriorityMin : epicsThreadPriorityMax);
     other = systemPriority();
     epicsThreadSetPriority(id, self->priority);
     if (other != before) {
         epicsAtomicSetIntT(&realTime, 1);
     } else {
 #ifdef __rtems__
-        crewLog(errlogMinor, "EPICS priorities have no effect here, all threads run at one priority: build base with "
-                             "EPICS_ALLOW_POSIX_THREAD_PRIORITY_SCHEDULING=YES");
+        crewLog(errlogMinor,
+                "EPICS priorities have no effect here, all threads run at one priority: build "
+                "base with EPICS_ALLOW_POSIX_THREAD_PRIORITY_SCHEDULING=YES");
 #else
-        crewLog(errlogInfo, "EPICS priorities have no effect here, all threads run at one priority: the process may "
-                            "not use SCHED_FIFO (rtprio limit, CAP_SYS_NICE)");
+        crewLog(errlogInfo,
+                "EPICS priorities have no effect here, all threads run at one priority: the "
+                "process may not use SCHED_FIFO (rtprio limit, CAP_SYS_NICE)");
 #endif
     }
 }
@@ -135,15 +140,18 @@ static int32_t threadCreate(void *context, const crew_thread_spec *spec, uintptr
     errno = 0;
     id = crewRealThreadCreateOpt(spec->name, memberMain, made, &options);
     if (id == NULL) {
-        const int error = errno == ENOMEM ? ENOMEM : EAGAIN; /* libCom does not say which; the rest is a limit */
+        /* libCom does not say which; the rest is a limit. */
+        const int error = errno == ENOMEM ? ENOMEM : EAGAIN;
 
-        (void)pthread_sigmask(SIG_SETMASK, &signals, NULL); /* libCom leaves every signal blocked when it fails */
+        /* libCom leaves every signal blocked when it fails. */
+        (void)pthread_sigmask(SIG_SETMASK, &signals, NULL);
         return error;
     }
     epicsAtomicSetPtrT(&made->id, id);
     do {
         seen = epicsAtomicGetIntT(&workersSeen);
-    } while (seen <= (int)spec->worker && epicsAtomicCmpAndSwapIntT(&workersSeen, seen, (int)spec->worker + 1) != seen);
+    } while (seen <= (int)spec->worker &&
+             epicsAtomicCmpAndSwapIntT(&workersSeen, seen, (int)spec->worker + 1) != seen);
     *thread = (uintptr_t)made;
     return 0;
 }
@@ -160,7 +168,8 @@ static int32_t threadReap(void *context, uintptr_t thread)
     if (epicsThreadGetPriority(id) < own) {
         epicsThreadSetPriority(id, own);
     }
-    epicsAtomicSetPtrT(&ended->id, NULL); /* before the join: afterwards the id may belong to another thread */
+    /* Before the join: afterwards the id may belong to another thread. */
+    epicsAtomicSetPtrT(&ended->id, NULL);
     crewRealThreadMustJoin(id);
     return 1;
 }
@@ -219,9 +228,10 @@ static int32_t memoryHas(void *context, size_t bytes, const char **basis)
 
 static void logLine(void *context, int32_t severity, const char *text)
 {
+    const errlogSevEnum lesser = severity == CREW_SEVERITY_MINOR ? errlogMinor : errlogInfo;
+
     (void)context;
-    crewLog(severity == CREW_SEVERITY_MAJOR ? errlogMajor : severity == CREW_SEVERITY_MINOR ? errlogMinor : errlogInfo,
-            "%s", text);
+    crewLog(severity == CREW_SEVERITY_MAJOR ? errlogMajor : lesser, "%s", text);
 }
 
 const crew_port *crewPortEpics(void)

@@ -47,8 +47,11 @@ static void atInitHook(initHookState state)
     default:
         break;
     }
-    crewLog(errlogMajor, VARIABLE "=\"%s\" opened no pool: say capacity perHost waitMs prestart, for example \"40 8 "
-            "100\"", text);
+    crewLog(errlogMajor,
+            VARIABLE "=\"%s\" opened no pool: say capacity perHost waitMs prestart, for example "
+                     "\"40 8 "
+                     "100\"",
+            text);
 }
 
 /* libCom is a library that this one needs, so its own start-up code has run. */

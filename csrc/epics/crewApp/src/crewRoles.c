@@ -14,7 +14,8 @@
 
 /* A decimal number that is all of `text` but for `*rest`. 0 = there is none, or it is beyond
  * `most`. */
-static int readNumber(const char *text, unsigned long most, unsigned long *number, const char **rest)
+static int readNumber(const char *text, unsigned long most, unsigned long *number,
+                      const char **rest)
 {
     char *end;
 
@@ -68,25 +69,30 @@ static int readRole(char *text, uint32_t index, crewRoles *result, char *error, 
 
     (void)epicsSnprintf(whole, sizeof whole, "%s", text);
     if (priority == NULL || strchr(priority + 1, ':') != NULL) {
-        (void)epicsSnprintf(error, errorBytes, "role %u \"%s\" is not name:stack:priority", position, whole);
+        (void)epicsSnprintf(error, errorBytes, "role %u \"%s\" is not name:stack:priority",
+                            position, whole);
         return -1;
     }
     *stack++ = '\0';
     *priority++ = '\0';
     if (text[0] == '\0' || strlen(text) >= CREW_NAME_BYTES) {
-        (void)epicsSnprintf(error, errorBytes, "role %u \"%s\": its name must be 1 to %u characters", position, whole,
+        (void)epicsSnprintf(error, errorBytes,
+                            "role %u \"%s\": its name must be 1 to %u characters", position, whole,
                             (unsigned)CREW_NAME_BYTES - 1u);
         return -1;
     }
     role->stack_bytes = readStack(stack);
     if (role->stack_bytes < crewPortEpicsStackMin()) {
-        (void)epicsSnprintf(error, errorBytes, "role %u \"%s\": stack \"%s\" must be small, medium, big, or %u to %u "
-                            "bytes (65536, 64k, 1M)", position, whole, stack, (unsigned)crewPortEpicsStackMin(),
+        (void)epicsSnprintf(error, errorBytes,
+                            "role %u \"%s\": stack \"%s\" must be small, medium, big, or %u to "
+                            "%u bytes (65536, 64k, 1M)",
+                            position, whole, stack, (unsigned)crewPortEpicsStackMin(),
                             (unsigned)CREW_STACK_MAX);
         return -1;
     }
     if (!readNumber(priority, CREW_PRIORITY_MAX, &number, &rest) || rest[0] != '\0') {
-        (void)epicsSnprintf(error, errorBytes, "role %u \"%s\": priority \"%s\" must be 0 to %u, EPICS' scale",
+        (void)epicsSnprintf(error, errorBytes,
+                            "role %u \"%s\": priority \"%s\" must be 0 to %u, EPICS' scale",
                             position, whole, priority, (unsigned)CREW_PRIORITY_MAX);
         return -1;
     }
@@ -103,7 +109,8 @@ int crewRolesRead(const char *text, crewRoles *result, char *error, size_t error
 
     result->count = 0;
     if (strlen(text) >= sizeof copy) {
-        (void)epicsSnprintf(error, errorBytes, "the roles are longer than %u characters", CREW_ROLES_TEXT_BYTES - 1u);
+        (void)epicsSnprintf(error, errorBytes, "the roles are longer than %u characters",
+                            CREW_ROLES_TEXT_BYTES - 1u);
         return -1;
     }
     (void)epicsSnprintf(copy, sizeof copy, "%s", text);
@@ -132,7 +139,8 @@ int crewRolesRead(const char *text, crewRoles *result, char *error, size_t error
         role += length + 1;
     }
     if (result->count == 0) {
-        (void)epicsSnprintf(error, errorBytes, "no roles: say name:stack:priority, for example \"conn:big:20\"");
+        (void)epicsSnprintf(error, errorBytes,
+                            "no roles: say name:stack:priority, for example \"conn:big:20\"");
         return -1;
     }
     return 0;

@@ -22,12 +22,14 @@ int crewBudget(const char *mib)
         return -1;
     }
     if (crew_budget_parse(mib, &number) != CREW_OK) {
-        return crewFail("crewBudget", "must be a positive whole number of MiB, for example crewBudget 160; the default "
-                        "stands");
+        return crewFail("crewBudget",
+                        "must be a positive whole number of MiB, for example crewBudget 160; the "
+                        "default stands");
     }
     if (crewBootIsDone()) {
-        return crewFail("crewBudget", "comes too late, the budget is in force: move it before every crewPoolOpen and "
-                        "crewCasPool, and say it once");
+        return crewFail("crewBudget",
+                        "comes too late, the budget is in force: move it before every "
+                        "crewPoolOpen and crewCasPool, and say it once");
     }
     return crewBootWithBudget("crewBudget", mib);
 }
@@ -42,8 +44,9 @@ int crewPoolOpen(const char *name, const char *roles, int capacity, int prestart
     int32_t status;
 
     if (name == NULL || roles == NULL) {
-        return crewFail("crewPoolOpen", "say name, roles and capacity, for example "
-                        "crewPoolOpen stream \"conn:big:20 reader:small:18\" 8 0 2");
+        return crewFail("crewPoolOpen",
+                        "say name, roles and capacity, for example crewPoolOpen stream "
+                        "\"conn:big:20 reader:small:18\" 8 0 2");
     }
     if (crewIsLate("crewPoolOpen")) {
         return -1;
@@ -92,7 +95,8 @@ int crewCasPool(int capacity, int perHost, int waitMs, int prestart)
         return crewFail("crewCasPool", "perHost must be 0 (no limit) to the capacity");
     }
     if (waitMs < 0 || waitMs > (int)CREW_CAS_WAIT_MAX_MS) {
-        return crewFail("crewCasPool", "waitMs must be 0 to 10000: no other client is accepted during that wait");
+        return crewFail("crewCasPool",
+                        "waitMs must be 0 to 10000: no other client is accepted during that wait");
     }
     if (crewCasIsOn()) {
         return crewFail("crewCasPool", "the CA server has its pool: say it once");
@@ -117,7 +121,8 @@ int crewSeal(void)
     int32_t status;
 
     if (!crewBootIsDone()) {
-        return crewFail("crewSeal", "nothing to seal: open pools first (crewPoolOpen, crewCasPool)");
+        return crewFail("crewSeal",
+                        "nothing to seal: open pools first (crewPoolOpen, crewCasPool)");
     }
     status = crew_seal();
     return status == CREW_OK ? 0 : crewFailWith("crewSeal", status, NULL, "");
@@ -164,7 +169,8 @@ int crewShow(int level)
         epicsStdoutPrintf("log lines held back at the moment: %u\n", heldBack);
     }
     if (depth > 0 && crewPortEpicsRealTime() == 0) {
-        epicsStdoutPrintf("EPICS priorities have no effect here: all threads run at one priority\n");
+        epicsStdoutPrintf("EPICS priorities have no effect here: all threads run at one "
+                          "priority\n");
     }
     return 0;
 }

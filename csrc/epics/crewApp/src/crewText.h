@@ -24,7 +24,8 @@ void crewRefusalText(const crew_refusal *refusal, const char *pool, char *text, 
  * Likewise about an administrative call's status: a refusal (numbers from `refusal`, which may be
  * NULL when the call gives none), or an argument that the call did not accept. Any thread.
  */
-void crewStatusSentence(int32_t status, const crew_refusal *refusal, const char *pool, char *text, size_t bytes);
+void crewStatusSentence(int32_t status, const crew_refusal *refusal, const char *pool, char *text,
+                        size_t bytes);
 
 /*
  * For a command that fails: prints to stderr what to change, after the command's name. -1, which
@@ -33,7 +34,8 @@ void crewStatusSentence(int32_t status, const crew_refusal *refusal, const char 
 int crewFail(const char *command, const char *format, ...) EPICS_PRINTF_STYLE(2, 3);
 
 /* The same with crewStatusSentence's words. */
-int crewFailWith(const char *command, int32_t status, const crew_refusal *refusal, const char *pool);
+int crewFailWith(const char *command, int32_t status, const crew_refusal *refusal,
+                 const char *pool);
 
 /* For a command that must come before iocInit: 0, or -1 after having said that it comes too
  * late. */
