@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The C program in the README compiles without a warning, as C and as C++, and prints what the README says. Seconds.
+# The C program in the README compiles without a warning, as C and as C++, and prints what the
+# README says. Seconds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

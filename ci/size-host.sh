@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Crew's size on x86_64: what the linker keeps of build/libcrew.a for a small C program (bench/size.c), and what a slot
-# of each table takes, in bytes. Fails above the limits below, and when a figure is off the golden one of the same
-# compiler; `--write` makes these figures the golden ones. Seconds, after a build of 15 s the first time.
+# Crew's size on x86_64: what the linker keeps of build/libcrew.a for a small C program
+# (bench/size.c), and what a slot of each table takes, in bytes. Fails above the limits below, and
+# when a figure is off the golden one of the same compiler; `--write` makes these figures the golden
+# ones. Seconds, after a build of 15 s the first time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Crew for a VxWorks real-time process (RTP). Include this in the RTP's makefile and link $(CREW_LIB):
+# Crew for a VxWorks real-time process (RTP). Include this in the RTP's makefile and link
+# $(CREW_LIB):
 #
 #     CREW_TARGET := armv7-wrs-vxworks-eabihf
 #     CREW_CC := wr-cc -rtp
