@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The core's size on a Cortex-A9: what the linker keeps of the archive when an image calls every
-# function of crew.h but those of fleet leases (the compiler's own helpers included), what it keeps
-# more when it calls those too, and what a slot of each table takes. Bytes. Fails above the limits
-# below, and when a figure is more than 2 % off the golden one of the same compiler; `--write` makes
-# these figures the golden ones. Two minutes on a fresh machine, seconds afterwards.
+# The core's size on a Cortex-A9: what the linker keeps of the archive when an image calls every function of crew.h but those
+# of fleet leases (the compiler's own helpers included), what it keeps more when it calls those too, and what a slot of each
+# table takes. Bytes. Fails above the limits below, and when a
+# figure is more than 2 % off the golden one of the same compiler; `--write` makes these figures the golden ones. Two
+# minutes on a fresh machine, seconds afterwards.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -38,8 +38,7 @@ link() { # image, functions...
     for function in "$@"; do
         grep -q " T $function\$" <<<"$kept" || { echo "size: $function is not in $image" >&2; exit 1; }
     done
-    # Every call of a fleet enters by one of these; the names of what stands between differ with the
-    # compiler.
+    # Every call of a fleet enters by one of these; the names of what stands between differ with the compiler.
     if [ "$#" -lt "${#functions[@]}" ] && grep -q ' T crew_fleet_' <<<"$kept"; then
         echo "size: $image has functions of fleet leases" >&2
         exit 1
