@@ -8,7 +8,7 @@
 
 #include "check.h"
 #include "crew.h"
-#include "crew_fleet.h"
+#include "crew_fleet_acquire.h"
 
 #include <pthread.h>
 #include <time.h>

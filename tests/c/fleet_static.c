@@ -3,7 +3,7 @@
  * Fleet leases in static memory, with the image's own port on the simulated one: what an image without shared memory has,
  * on whatever machine. After crew_simulated, before crew_seal.
  */
-#include "crew_fleet.h"
+#include "crew_fleet_acquire.h"
 #include "check.h"
 #include "port_sim.h"
 #include "simulated.h"
