@@ -133,19 +133,15 @@ static void connections_on_threads_of_their_own(void)
 
 int churn_on_a_set(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
-    check.failed = 0;
+    check_begin(print, context);
     RUN(connections_on_a_borrowed_set_lose_nothing);
-    return check.failed;
+    return check_end();
 }
 
 int churn_suite(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
-    check.failed = 0;
+    check_begin(print, context);
     RUN(connections_on_a_borrowed_set_lose_nothing);
     RUN(connections_on_threads_of_their_own);
-    return check.failed;
+    return check_end();
 }

@@ -71,13 +71,13 @@ static void accounted(crew_pool pool, crew_lease lease, const crew_account *befo
     status = crew_run(lease, 1u, "late", job_value, &value, &job);
     (void)CHECK(status == CREW_NOT_RUN || status == CREW_RETIRED);
     CHECK_EVENTUALLY(usage_of(pool).created == 0u);
-    (void)CHECK_EQ(account_now().held_bytes, before->held_bytes);
+    (void)CHECK_EQ(held_bytes(), before->held_bytes);
     (void)CHECK_EQ(crew_release(lease), CREW_RETIRED);
     next_set_works(pool);
     (void)CHECK_EQ(usage_of(pool).retirements, 1);
     (void)CHECK_EQ(usage_of(pool).threads_created, 4);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, before->held_bytes);
+    (void)CHECK_EQ(held_bytes(), before->held_bytes);
 }
 
 static int lent(const char *name, crew_pool *pool, crew_lease *lease)
@@ -313,14 +313,14 @@ static void ended_at_any_instant(const char *name, int32_t (*end)(size_t thread)
         CHECK_EVENTUALLY(usage_of(pool).created == 0u);
         REQUIRE_EQ(usage_of(pool).retirements, round + 1u);
         REQUIRE_EQ(usage_of(pool).threads_created, 2u * (round + 1u));
-        REQUIRE_EQ(account_now().held_bytes, before.held_bytes + STACK_BYTES);
+        REQUIRE_EQ(held_bytes(), before.held_bytes + STACK_BYTES);
     }
     (void)printf("deaths %s: %u sets ended in or between %lu jobs\n", name, AMBUSHES, (unsigned long)jobs);
     (void)CHECK(jobs > AMBUSHES);
     (void)CHECK_EQ(crew_release(ambush_lease), CREW_OK);
     (void)CHECK_EQ(crew_pool_close(ambush_pool, LONG_MS), CREW_OK);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
 static void pthread_cancel_at_any_instant(void)
@@ -335,9 +335,7 @@ static void rtems_task_delete_at_any_instant(void)
 
 int deaths_suite(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
-    check.failed = 0;
+    check_begin(print, context);
     RUN(pthread_exit_in_a_job);
     RUN(pthread_cancel_in_a_job);
     RUN(rtems_task_delete_in_a_job);
@@ -347,5 +345,5 @@ int deaths_suite(crew_sink print, void *context)
     RUN(reaping_leaves_a_thread_of_the_same_id_alone);
     RUN(pthread_cancel_at_any_instant);
     RUN(rtems_task_delete_at_any_instant);
-    return check.failed;
+    return check_end();
 }

@@ -115,7 +115,7 @@ static void house_once(heap *drift)
         (void)CHECK_EQ(crew_release(leases[i]), CREW_OK);
     }
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, account.held_bytes);
+    (void)CHECK_EQ(held_bytes(), account.held_bytes);
     after = heap_now();
     drift->free_bytes = before.free_bytes - after.free_bytes;
     drift->largest_bytes = before.largest_bytes - after.largest_bytes;
@@ -214,13 +214,13 @@ static void refused_and_nothing_changed(uint32_t pieces, size_t first, size_t by
     (void)CHECK_EQ(usage.created, 0);
     (void)CHECK_EQ(usage.threads_created, threads);
     (void)CHECK_EQ(usage.refused[wanted], 1);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
     (void)printf("full heap: %ld B free, largest block %ld B: %s, %lu threads made\n", full.free_bytes,
                  full.largest_bytes, crew_status_text(status), (unsigned long)usage.threads_created);
     (void)CHECK_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
 /*
@@ -367,23 +367,19 @@ static void heap_full_of_ended_sets_grows_again(void)
 
 int boot_suite(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
-    check.failed = 0;
+    check_begin(print, context);
     RUN(more_than_the_board_has_is_clamped);
-    return check.failed;
+    return check_end();
 }
 
 int memory_suite(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
-    check.failed = 0;
+    check_begin(print, context);
     RUN(full_house_is_refused_by_the_account);
     RUN(thread_creation_fails_for_real);
     RUN(memory_for_half_a_set_is_no_memory);
     RUN(memory_in_small_pieces_is_no_memory);
     RUN(joined_thread_keeps_its_stack_but_not_from_us);
     RUN(heap_full_of_ended_sets_grows_again);
-    return check.failed;
+    return check_end();
 }

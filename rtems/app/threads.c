@@ -161,12 +161,10 @@ static void report_shows_the_stack_use(void)
 
 int threads_suite(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
-    check.failed = 0;
+    check_begin(print, context);
     RUN(names_have_fifteen_characters);
     RUN(priorities_are_the_roles);
     RUN(stack_use_is_what_the_stack_checker_says);
     RUN(report_shows_the_stack_use);
-    return check.failed;
+    return check_end();
 }

@@ -108,6 +108,15 @@ static inline void check_run(const char *name, void (*test)(void))
 
 #define RUN(test) check_run(#test, test)
 
+/* A suite begins: `print` gets its lines. It counts from nothing, since a suite may run again. */
+static inline void check_begin(void (*print)(void *context, const char *line), void *context)
+{
+    check.print = print;
+    check.context = context;
+    check.passed = 0;
+    check.failed = 0;
+}
+
 /* The last line. Returns the exit status of the program. */
 static inline int check_sum(void)
 {
@@ -116,6 +125,13 @@ static inline int check_sum(void)
     (void)snprintf(text, sizeof(text), "%d passed, %d failed", check.passed, check.failed);
     check.print(check.context, text);
     return check.failed == 0 && check.passed > 0 ? 0 : 1;
+}
+
+/* A suite ends, with its sums as the last line. Returns how many of its tests failed. */
+static inline int check_end(void)
+{
+    (void)check_sum();
+    return check.failed;
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "conformance.h"
-#include "check.h"
+#include "figures.h"
 
 #define MIB 1048576u
 #define STACK_BYTES 65536u
@@ -56,22 +56,6 @@ static void gate_open(gate *at)
 static void breathe(void)
 {
     (void)means->event_wait(means->context, &pause_event, 1u);
-}
-
-static crew_account account_now(void)
-{
-    crew_account account = CREW_ACCOUNT_INIT;
-
-    (void)CHECK_EQ(crew_account_usage(&account), CREW_OK);
-    return account;
-}
-
-static crew_usage usage_now(crew_pool pool)
-{
-    crew_usage usage = CREW_USAGE_INIT;
-
-    (void)CHECK_EQ(crew_pool_usage(pool, &usage), CREW_OK);
-    return usage;
 }
 
 static const crew_role two_roles[2] = { { "reader", STACK_BYTES, 20u }, { "writer", STACK_BYTES, 10u } };
@@ -161,10 +145,10 @@ static void lends_runs_joins_and_returns(void)
     if (!opened(&options, &pool)) {
         return;
     }
-    usage = usage_now(pool);
+    usage = usage_of(pool);
     (void)CHECK_EQ(usage.capacity, 2);
     (void)CHECK_EQ(usage.created, 0);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
     REQUIRE(acquired(pool, &lease));
     for (role = 0; role < 2u; role++) {
         (void)CHECK_EQ(crew_run(lease, role, "value", job_value, &values[role], &jobs[role]), CREW_OK);
@@ -176,12 +160,12 @@ static void lends_runs_joins_and_returns(void)
         (void)CHECK_EQ(result.outcome, CREW_JOB_RETURNED);
         (void)CHECK_EQ(result.value, values[role]);
     }
-    usage = usage_now(pool);
+    usage = usage_of(pool);
     (void)CHECK_EQ(usage.busy, 1);
     (void)CHECK_EQ(usage.idle, 0);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes + 2u * thread_bytes());
+    (void)CHECK_EQ(held_bytes(), before.held_bytes + 2u * thread_bytes());
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
-    usage = usage_now(pool);
+    usage = usage_of(pool);
     (void)CHECK_EQ(usage.created, 1);
     (void)CHECK_EQ(usage.busy, 0);
     (void)CHECK_EQ(usage.idle, 1);
@@ -192,7 +176,7 @@ static void lends_runs_joins_and_returns(void)
     (void)CHECK_EQ(usage.retirements, 0);
     (void)CHECK_EQ(usage.leases, 1);
     close_pool(pool);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
     (void)CHECK(account_now().high_water_bytes >= before.held_bytes + 2u * thread_bytes());
 }
 
@@ -216,9 +200,9 @@ static void sequential_borrows_use_one_set(void)
         (void)CHECK_EQ(crew_join(job, LONG_MS, NULL), CREW_OK);
         (void)CHECK_EQ(crew_release(lease), CREW_OK);
     }
-    (void)CHECK_EQ(usage_now(pool).threads_created, 2);
-    (void)CHECK_EQ(usage_now(pool).created_high_water, 1);
-    (void)CHECK_EQ(usage_now(pool).leases, 8);
+    (void)CHECK_EQ(usage_of(pool).threads_created, 2);
+    (void)CHECK_EQ(usage_of(pool).created_high_water, 1);
+    (void)CHECK_EQ(usage_of(pool).leases, 8);
     close_pool(pool);
 }
 
@@ -240,8 +224,8 @@ static void set_is_not_idle_while_a_job_runs(void)
     REQUIRE_EQ(crew_run(lease, 0u, "gate", job_gate, &gates[0], &job), CREW_OK);
     (void)CHECK(gate_begun(&gates[0]));
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
-    (void)CHECK_EQ(usage_now(pool).busy, 1);
-    (void)CHECK_EQ(usage_now(pool).idle, 0);
+    (void)CHECK_EQ(usage_of(pool).busy, 1);
+    (void)CHECK_EQ(usage_of(pool).idle, 0);
     (void)CHECK_EQ(crew_acquire(pool, 0u, &none, &refusal), CREW_REFUSED_AT_CAPACITY);
     (void)CHECK_EQ(refusal.kind, CREW_REFUSED_AT_CAPACITY);
     (void)CHECK_EQ(refusal.capacity, 1);
@@ -268,15 +252,15 @@ static void refusal_at_capacity_changes_nothing(void)
         return;
     }
     REQUIRE(acquired(pool, &lease));
-    before = usage_now(pool);
-    held = account_now().held_bytes;
+    before = usage_of(pool);
+    held = held_bytes();
     (void)CHECK_EQ(crew_acquire(pool, 0u, &none, NULL), CREW_REFUSED_AT_CAPACITY);
-    after = usage_now(pool);
+    after = usage_of(pool);
     (void)CHECK_EQ(after.refused[CREW_REFUSED_AT_CAPACITY], before.refused[CREW_REFUSED_AT_CAPACITY] + 1u);
     (void)CHECK_EQ(after.created, before.created);
     (void)CHECK_EQ(after.busy, before.busy);
     (void)CHECK_EQ(after.threads_created, before.threads_created);
-    (void)CHECK_EQ(account_now().held_bytes, held);
+    (void)CHECK_EQ(held_bytes(), held);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     close_pool(pool);
 }
@@ -305,7 +289,7 @@ static void detached_job_returns_its_set(void)
     }
     REQUIRE_EQ(crew_acquire(pool, LONG_MS, &lease, NULL), CREW_OK);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
-    (void)CHECK_EQ(usage_now(pool).threads_created, 2);
+    (void)CHECK_EQ(usage_of(pool).threads_created, 2);
     close_pool(pool);
 }
 
@@ -357,8 +341,8 @@ static void waiting_acquire_gets_the_set_released_meanwhile(void)
     (void)CHECK_EQ(crew_join(job, LONG_MS, &result), CREW_OK);
     (void)CHECK_EQ(result.value, 1);
     (void)CHECK_EQ(self.status, CREW_OK);
-    (void)CHECK_EQ(usage_now(self.pool).threads_created, 2);
-    (void)CHECK_EQ(usage_now(self.pool).waiting, 0);
+    (void)CHECK_EQ(usage_of(self.pool).threads_created, 2);
+    (void)CHECK_EQ(usage_of(self.pool).waiting, 0);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     (void)CHECK_EQ(crew_release(other_lease), CREW_OK);
     close_pool(other);
@@ -382,7 +366,7 @@ static void waiting_acquire_is_refused_when_its_time_is_over(void)
     (void)CHECK_EQ(crew_acquire(pool, SHORT_MS, &none, &refusal), CREW_REFUSED_AT_CAPACITY);
     (void)CHECK(means->clock_ms(means->context) - before >= SHORT_MS - CLOCK_STEP_MS);
     (void)CHECK_EQ(refusal.capacity, 1);
-    (void)CHECK_EQ(usage_now(pool).waiting, 0);
+    (void)CHECK_EQ(usage_of(pool).waiting, 0);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     close_pool(pool);
 }
@@ -496,23 +480,23 @@ static void trim_gives_idle_sets_back(void)
     for (i = 0; i < 3u; i++) {
         (void)CHECK_EQ(crew_release(leases[i]), CREW_OK);
     }
-    (void)CHECK_EQ(usage_now(pool).idle, 3);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes + 6u * thread_bytes());
+    (void)CHECK_EQ(usage_of(pool).idle, 3);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes + 6u * thread_bytes());
     /* A stopped thread needs a moment to end; the bytes come back once it has been joined. */
     for (i = 0; i < LONG_MS; i++) {
         (void)CHECK_EQ(crew_pool_trim(pool, 1u), CREW_OK);
-        if (usage_now(pool).created == 1u && account_now().held_bytes == before.held_bytes + 2u * thread_bytes()) {
+        if (usage_of(pool).created == 1u && held_bytes() == before.held_bytes + 2u * thread_bytes()) {
             break;
         }
         breathe();
     }
-    (void)CHECK_EQ(usage_now(pool).created, 1);
-    (void)CHECK_EQ(usage_now(pool).idle, 1);
-    (void)CHECK_EQ(usage_now(pool).created_high_water, 3);
-    (void)CHECK_EQ(usage_now(pool).retirements, 0);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes + 2u * thread_bytes());
+    (void)CHECK_EQ(usage_of(pool).created, 1);
+    (void)CHECK_EQ(usage_of(pool).idle, 1);
+    (void)CHECK_EQ(usage_of(pool).created_high_water, 3);
+    (void)CHECK_EQ(usage_of(pool).retirements, 0);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes + 2u * thread_bytes());
     close_pool(pool);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
 static void prestart_makes_sets_at_open(void)
@@ -528,17 +512,17 @@ static void prestart_makes_sets_at_open(void)
     if (!opened(&options, &pool)) {
         return;
     }
-    usage = usage_now(pool);
+    usage = usage_of(pool);
     (void)CHECK_EQ(usage.created, 2);
     (void)CHECK_EQ(usage.idle, 2);
     (void)CHECK_EQ(usage.threads_created, 4);
     (void)CHECK_EQ(usage.leases, 0);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes + 2u * (2u * thread_bytes() + 1000u));
+    (void)CHECK_EQ(held_bytes(), before.held_bytes + 2u * (2u * thread_bytes() + 1000u));
     REQUIRE(acquired(pool, &lease));
-    (void)CHECK_EQ(usage_now(pool).threads_created, 4);
+    (void)CHECK_EQ(usage_of(pool).threads_created, 4);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     close_pool(pool);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
 static void peer_limit_counts_each_key(void)
@@ -562,7 +546,7 @@ static void peer_limit_counts_each_key(void)
     REQUIRE_EQ(crew_acquire_peer(pool, UINT64_C(0xFFFFFFFF00000001), 0u, &second, NULL), CREW_OK);
     (void)CHECK_EQ(crew_release(first), CREW_OK);
     REQUIRE_EQ(crew_acquire_peer(pool, 0xC0A80001u, 0u, &first, NULL), CREW_OK);
-    (void)CHECK_EQ(usage_now(pool).refused[CREW_REFUSED_PEER_LIMIT], 1);
+    (void)CHECK_EQ(usage_of(pool).refused[CREW_REFUSED_PEER_LIMIT], 1);
     (void)CHECK_EQ(crew_release(first), CREW_OK);
     (void)CHECK_EQ(crew_release(second), CREW_OK);
     close_pool(pool);
@@ -587,16 +571,16 @@ static void pool_without_roles_admits_by_bytes(void)
     }
     REQUIRE(acquired(pool, &first));
     REQUIRE(acquired(pool, &second));
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes + 2u * MIB);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes + 2u * MIB);
     (void)CHECK_EQ(crew_acquire(pool, 0u, &none, NULL), CREW_REFUSED_AT_CAPACITY);
     (void)CHECK_EQ(crew_run(first, 0u, "none", job_value, &value, &job), CREW_BAD_ROLE);
-    (void)CHECK_EQ(usage_now(pool).threads_created, 0);
+    (void)CHECK_EQ(usage_of(pool).threads_created, 0);
     (void)CHECK_EQ(crew_release(first), CREW_OK);
     REQUIRE(acquired(pool, &first));
     (void)CHECK_EQ(crew_release(first), CREW_OK);
     (void)CHECK_EQ(crew_release(second), CREW_OK);
     close_pool(pool);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
 /* A pool whose sets are half of what the budget has left. 0 = this process has no budget to test with. */
@@ -638,16 +622,16 @@ static void budget_refuses_before_the_capacity(void)
     after = account_now();
     (void)CHECK_EQ(after.held_bytes, before.held_bytes + 2u * set_bytes);
     (void)CHECK_EQ(after.refusals, before.refusals + 1u);
-    (void)CHECK_EQ(usage_now(pool).created, 2);
-    (void)CHECK_EQ(usage_now(pool).threads_created, 4);
+    (void)CHECK_EQ(usage_of(pool).created, 2);
+    (void)CHECK_EQ(usage_of(pool).threads_created, 4);
     /* A set that came back is used again and asks for nothing. */
     (void)CHECK_EQ(crew_release(second), CREW_OK);
     REQUIRE(acquired(pool, &second));
-    (void)CHECK_EQ(usage_now(pool).threads_created, 4);
+    (void)CHECK_EQ(usage_of(pool).threads_created, 4);
     (void)CHECK_EQ(crew_release(first), CREW_OK);
     (void)CHECK_EQ(crew_release(second), CREW_OK);
     close_pool(pool);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
 static void growth_takes_other_pools_idle_sets_first(void)
@@ -669,16 +653,16 @@ static void growth_takes_other_pools_idle_sets_first(void)
     REQUIRE(acquired(greedy, &first));
     REQUIRE(acquired(greedy, &second));
     (void)CHECK_EQ(crew_release(second), CREW_OK);
-    (void)CHECK_EQ(usage_now(greedy).idle, 1);
+    (void)CHECK_EQ(usage_of(greedy).idle, 1);
     (void)CHECK_EQ(crew_acquire(needy, LONG_MS, &second, NULL), CREW_OK);
-    (void)CHECK_EQ(usage_now(greedy).created, 1);
-    (void)CHECK_EQ(usage_now(greedy).busy, 1);
-    (void)CHECK_EQ(usage_now(greedy).retirements, 0);
+    (void)CHECK_EQ(usage_of(greedy).created, 1);
+    (void)CHECK_EQ(usage_of(greedy).busy, 1);
+    (void)CHECK_EQ(usage_of(greedy).retirements, 0);
     (void)CHECK_EQ(crew_release(first), CREW_OK);
     (void)CHECK_EQ(crew_release(second), CREW_OK);
     close_pool(needy);
     close_pool(greedy);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
 static void charge_lives_until_it_is_given_back(void)
@@ -713,7 +697,7 @@ static void fixed_charge_may_pass_the_budget(void)
         return;
     }
     REQUIRE_EQ(crew_charge(before.budget_bytes, &charge), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes + before.budget_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes + before.budget_bytes);
     (void)CHECK_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_REFUSED_OUT_OF_RESERVATION);
     (void)CHECK_EQ(crew_uncharge(charge), CREW_OK);
     REQUIRE(acquired(pool, &lease));
@@ -753,13 +737,13 @@ static void close_waits_for_a_running_job_but_not_for_ever(void)
     (void)CHECK_EQ(result.outcome, CREW_JOB_RETURNED);
     (void)CHECK_EQ(result.value, 21);
     close_pool(pool);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
     status = crew_release(lease);
     (void)CHECK(status == CREW_RETIRED || status == CREW_STALE);
     (void)CHECK_EQ(crew_pool_usage(pool, &usage), CREW_STALE);
     (void)CHECK_EQ(crew_pool_close(pool, 0u), CREW_STALE);
     (void)CHECK_EQ(crew_acquire(pool, 0u, &none, NULL), CREW_STALE);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
 static void ended_handles_are_stale(void)
@@ -785,7 +769,7 @@ static void ended_handles_are_stale(void)
     /* The old handle does not reach the set's next borrower. */
     (void)CHECK_EQ(crew_release(lease), CREW_STALE);
     (void)CHECK_EQ(crew_run(lease, 0u, "value", job_value, &value, &job), CREW_STALE);
-    (void)CHECK_EQ(usage_now(pool).busy, 1);
+    (void)CHECK_EQ(usage_of(pool).busy, 1);
     (void)CHECK_EQ(crew_release(again), CREW_OK);
     close_pool(pool);
 }
@@ -805,7 +789,7 @@ static void usage_counts_in_the_middle_of_things(void)
         REQUIRE(acquired(pool, &leases[i]));
     }
     (void)CHECK_EQ(crew_release(leases[1]), CREW_OK);
-    usage = usage_now(pool);
+    usage = usage_of(pool);
     (void)CHECK_EQ(usage.capacity, 4);
     (void)CHECK_EQ(usage.created, 3);
     (void)CHECK_EQ(usage.busy, 2);
@@ -901,13 +885,13 @@ static void seal_ends_growth(void)
         return;
     }
     REQUIRE_EQ(crew_seal(), CREW_OK);
-    (void)CHECK_EQ(usage_now(pool).created, 2);
+    (void)CHECK_EQ(usage_of(pool).created, 2);
     (void)CHECK_EQ(crew_seal(), CREW_ALREADY_SEALED);
     REQUIRE(acquired(pool, &leases[0]));
     REQUIRE(acquired(pool, &leases[1]));
     (void)CHECK_EQ(crew_acquire(pool, 0u, &none, &refusal), CREW_REFUSED_SEALED);
     (void)CHECK_EQ(refusal.kind, CREW_REFUSED_SEALED);
-    (void)CHECK_EQ(usage_now(pool).threads_created, 4);
+    (void)CHECK_EQ(usage_of(pool).threads_created, 4);
     (void)CHECK_EQ(crew_pool_open(&options, &another), CREW_ALREADY_SEALED);
     (void)CHECK_EQ(another.bits, 0);
     (void)CHECK_EQ(crew_run(leases[0], 0u, "value", job_value, &value, &job), CREW_OK);
@@ -915,13 +899,12 @@ static void seal_ends_growth(void)
     (void)CHECK_EQ(crew_release(leases[0]), CREW_OK);
     (void)CHECK_EQ(crew_release(leases[1]), CREW_OK);
     close_pool(pool);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
 static int run_suite(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
+    check_begin(print, context);
     RUN(boots_once);
     RUN(makes_events);
     if (booted_with != NULL) {
@@ -951,8 +934,7 @@ static int run_suite(crew_sink print, void *context)
     RUN(lease_names_its_threads);
     RUN(report_names_the_pool);
     RUN(seal_ends_growth);
-    (void)check_sum();
-    return check.failed;
+    return check_end();
 }
 
 int crew_conformance(const crew_port *port, crew_sink print, void *context)

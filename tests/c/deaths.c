@@ -104,12 +104,12 @@ static int cancel(crew_lease lease, uint32_t role)
 static void set_is_gone(uint32_t retirements)
 {
     CHECK_EVENTUALLY(crew_pool_trim(pool, 8u) == CREW_OK && usage_of(pool).created == 0u &&
-                     account_now().held_bytes == 0u && wrap_threads() == 0);
+                     held_bytes() == 0u && wrap_threads() == 0);
     (void)CHECK_EQ(usage_of(pool).created, 0);
     (void)CHECK_EQ(usage_of(pool).busy, 0);
     (void)CHECK_EQ(usage_of(pool).idle, 0);
     (void)CHECK_EQ(usage_of(pool).retirements, retirements);
-    (void)CHECK_EQ(account_now().held_bytes, 0);
+    (void)CHECK_EQ(held_bytes(), 0);
     (void)CHECK_EQ(wrap_threads(), 0);
     CHECK_EVENTUALLY(threads_alive() == threads_before);
     (void)CHECK_EQ(wrap_logged(CREW_SEVERITY_MAJOR, "mortal"), retirements);
@@ -138,7 +138,7 @@ static void pool_serves_on(void)
     (void)CHECK_EQ(result.value, 31);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, 0);
+    (void)CHECK_EQ(held_bytes(), 0);
     (void)CHECK_EQ(wrap_threads(), 0);
 }
 
@@ -161,7 +161,7 @@ static void exit_in_a_job_kills_its_set(void)
         return;
     }
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, PAIR_BYTES);
+    (void)CHECK_EQ(held_bytes(), PAIR_BYTES);
     REQUIRE_EQ(crew_run(lease, 0u, "exits", job_exits, NULL, &job), CREW_OK);
     (void)CHECK_EQ(crew_join(job, LONG_MS, &result), CREW_OK);
     (void)CHECK_EQ(result.outcome, CREW_JOB_DIED);
@@ -261,7 +261,7 @@ static void slot_returns_under_a_live_lease(void)
     REQUIRE_EQ(crew_acquire(pool, LONG_MS, &lease, NULL), CREW_OK);
     (void)CHECK_EQ(usage_of(pool).created, 1);
     (void)CHECK_EQ(usage_of(pool).busy, 1);
-    (void)CHECK_EQ(account_now().held_bytes, PAIR_BYTES);
+    (void)CHECK_EQ(held_bytes(), PAIR_BYTES);
     (void)CHECK_EQ(crew_run(dead, 0u, "value", job_value, &value, NULL), CREW_NOT_RUN);
     (void)CHECK_EQ(crew_release(dead), CREW_RETIRED);
     (void)CHECK_EQ(usage_of(pool).busy, 1);
@@ -271,7 +271,7 @@ static void slot_returns_under_a_live_lease(void)
     (void)CHECK_EQ(usage_of(pool).idle, 1);
     (void)CHECK_EQ(usage_of(pool).retirements, 1);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, 0);
+    (void)CHECK_EQ(held_bytes(), 0);
     (void)CHECK_EQ(wrap_threads(), 0);
 }
 
@@ -524,7 +524,7 @@ static void death_while_closing_is_clean(void)
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
     (void)CHECK_EQ(crew_join(job, LONG_MS, &result), CREW_OK);
     (void)CHECK_EQ(result.outcome, CREW_JOB_DIED);
-    (void)CHECK_EQ(account_now().held_bytes, 0);
+    (void)CHECK_EQ(held_bytes(), 0);
     (void)CHECK_EQ(wrap_threads(), 0);
     CHECK_EVENTUALLY(threads_alive() == threads_before);
 }

@@ -71,7 +71,7 @@ void finish(uint32_t retirements)
     CHECK_EQ(usage_of(pool).retirements, retirements);
     CHECK_EQ(wrap_logged(CREW_SEVERITY_MAJOR, "cxx"), retirements);
     CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    CHECK_EQ(account_now().held_bytes, 0);
+    CHECK_EQ(held_bytes(), 0);
     CHECK_EQ(wrap_threads(), 0);
 }
 

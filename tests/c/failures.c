@@ -44,7 +44,7 @@ static figures take(void)
     now.created = usage.created;
     now.busy = usage.busy;
     now.idle = usage.idle;
-    now.held = account_now().held_bytes;
+    now.held = held_bytes();
     now.threads = wrap_threads();
     return now;
 }
@@ -96,11 +96,11 @@ static void works_again(void)
         (void)CHECK_EQ(result.value, 2);
     }
     (void)CHECK_EQ(usage_of(pool).created, 2);
-    (void)CHECK_EQ(account_now().held_bytes, 2u * SET_BYTES);
+    (void)CHECK_EQ(held_bytes(), 2u * SET_BYTES);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     (void)CHECK_EQ(crew_release(first), CREW_OK);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, 0);
+    (void)CHECK_EQ(held_bytes(), 0);
     (void)CHECK_EQ(wrap_threads(), 0);
     (void)CHECK_EQ(wrap_logged(CREW_SEVERITY_MAJOR, "fragile"), 0);
 }
@@ -218,7 +218,7 @@ static void capacity_and_budget_have_their_own_kinds(void)
     (void)CHECK_EQ(crew_release(leases[1]), CREW_OK);
     (void)CHECK_EQ(crew_release(first), CREW_OK);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, 0);
+    (void)CHECK_EQ(held_bytes(), 0);
 }
 
 /* Prestart that cannot be had: the pool does not open, and nothing of it stays. */

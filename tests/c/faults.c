@@ -100,7 +100,7 @@ static void heals(const crew_port *port, crew_pool pool, int is_open)
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     CHECK_AUDIT(wrap_threads());
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, 0);
+    (void)CHECK_EQ(held_bytes(), 0);
     (void)CHECK_EQ(wrap_threads(), 0);
     CHECK_AUDIT(0);
 }

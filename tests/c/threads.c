@@ -117,7 +117,7 @@ static void sums_agree(void)
         (void)CHECK(usage.created <= usage.capacity);
         (void)CHECK_EQ(crew_pool_close(pools[which], LONG_MS), CREW_OK);
     }
-    (void)CHECK_EQ(account_now().held_bytes, 0);
+    (void)CHECK_EQ(held_bytes(), 0);
 }
 
 /* ---- two who give jobs to one worker ---- */
