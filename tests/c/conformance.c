@@ -142,9 +142,7 @@ static void lends_runs_joins_and_returns(void)
     crew_usage usage;
     uint32_t role;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     usage = usage_of(pool);
     (void)CHECK_EQ(usage.capacity, 2);
     (void)CHECK_EQ(usage.created, 0);
@@ -188,9 +186,7 @@ static void sequential_borrows_use_one_set(void)
     crew_pool pool;
     uint32_t i;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     for (i = 0; i < 8u; i++) {
         crew_lease lease;
         crew_job job;
@@ -216,9 +212,7 @@ static void set_is_not_idle_while_a_job_runs(void)
     crew_lease none = { 0u };
     crew_job job;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     gates[0].value = 11;
     REQUIRE_EQ(crew_run(lease, 0u, "gate", job_gate, &gates[0], &job), CREW_OK);
@@ -248,9 +242,7 @@ static void refusal_at_capacity_changes_nothing(void)
     crew_usage after;
     uint64_t held;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     before = usage_of(pool);
     held = held_bytes();
@@ -273,9 +265,7 @@ static void detached_job_returns_its_set(void)
     crew_job job;
     uint32_t round;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     for (round = 0; round < 2u; round++) {
         /* At once detached, and detached later. */
         REQUIRE_EQ(crew_acquire(pool, LONG_MS, &lease, NULL), CREW_OK);
@@ -328,12 +318,8 @@ static void waiting_acquire_gets_the_set_released_meanwhile(void)
     releaser self;
 
     memset(&self, 0, sizeof(self));
-    if (!opened(&options, &self.pool)) {
-        return;
-    }
-    if (!opened(&other_options, &other)) {
-        return;
-    }
+    REQUIRE(opened(&options, &self.pool));
+    REQUIRE(opened(&other_options, &other));
     REQUIRE(acquired(self.pool, &self.lease));
     REQUIRE(acquired(other, &other_lease));
     REQUIRE_EQ(crew_run(other_lease, 0u, "releaser", job_release_when_awaited, &self, &job), CREW_OK);
@@ -358,9 +344,7 @@ static void waiting_acquire_is_refused_when_its_time_is_over(void)
     crew_lease none = { 0u };
     uint64_t before;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     before = means->clock_ms(means->context);
     (void)CHECK_EQ(crew_acquire(pool, SHORT_MS, &none, &refusal), CREW_REFUSED_AT_CAPACITY);
@@ -379,9 +363,7 @@ static void join_has_a_bound(void)
     crew_lease lease;
     crew_job job;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     gates[1].value = 5;
     REQUIRE_EQ(crew_run(lease, 0u, "gate", job_gate, &gates[1], &job), CREW_OK);
@@ -406,9 +388,7 @@ static void result_outlives_the_lease(void)
     crew_lease lease;
     crew_job job;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     REQUIRE_EQ(crew_run(lease, 0u, "value", job_value, &value, &job), CREW_OK);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
@@ -429,9 +409,7 @@ static void worker_keeps_two_unclaimed_results(void)
     crew_job jobs[3] = { { 0u }, { 0u }, { 0u } };
     uint32_t i;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     for (i = 0; i < 2u; i++) {
         int32_t status = CREW_BUSY;
@@ -471,9 +449,7 @@ static void trim_gives_idle_sets_back(void)
     uint32_t i;
 
     options.keep = 1u;
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     for (i = 0; i < 3u; i++) {
         REQUIRE(acquired(pool, &leases[i]));
     }
@@ -509,9 +485,7 @@ static void prestart_makes_sets_at_open(void)
 
     options.prestart = 2u;
     options.extra_bytes = 1000u;
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     usage = usage_of(pool);
     (void)CHECK_EQ(usage.created, 2);
     (void)CHECK_EQ(usage.idle, 2);
@@ -535,9 +509,7 @@ static void peer_limit_counts_each_key(void)
     crew_lease none = { 0u };
 
     options.per_peer = 1u;
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE_EQ(crew_acquire_peer(pool, 0xC0A80001u, 0u, &first, NULL), CREW_OK);
     (void)CHECK_EQ(crew_acquire_peer(pool, 0xC0A80001u, 0u, &none, &refusal), CREW_REFUSED_PEER_LIMIT);
     (void)CHECK_EQ(refusal.kind, CREW_REFUSED_PEER_LIMIT);
@@ -566,9 +538,7 @@ static void pool_without_roles_admits_by_bytes(void)
     options.roles = NULL;
     options.role_count = 0u;
     options.extra_bytes = MIB;
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &first));
     REQUIRE(acquired(pool, &second));
     (void)CHECK_EQ(held_bytes(), before.held_bytes + 2u * MIB);
@@ -647,9 +617,7 @@ static void growth_takes_other_pools_idle_sets_first(void)
         return;
     }
     options.name = "needy";
-    if (!opened(&options, &needy)) {
-        return;
-    }
+    REQUIRE(opened(&options, &needy));
     REQUIRE(acquired(greedy, &first));
     REQUIRE(acquired(greedy, &second));
     (void)CHECK_EQ(crew_release(second), CREW_OK);
@@ -719,9 +687,7 @@ static void close_waits_for_a_running_job_but_not_for_ever(void)
     crew_job unwanted = { 0u };
     int32_t status;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     gates[2].value = 21;
     REQUIRE_EQ(crew_run(lease, 0u, "gate", job_gate, &gates[2], &job), CREW_OK);
@@ -755,9 +721,7 @@ static void ended_handles_are_stale(void)
     crew_lease again;
     crew_job job;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     REQUIRE_EQ(crew_run(lease, 0u, "value", job_value, &value, &job), CREW_OK);
     (void)CHECK_EQ(crew_join(job, LONG_MS, NULL), CREW_OK);
@@ -782,9 +746,7 @@ static void usage_counts_in_the_middle_of_things(void)
     crew_usage usage;
     uint32_t i;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     for (i = 0; i < 3u; i++) {
         REQUIRE(acquired(pool, &leases[i]));
     }
@@ -814,9 +776,7 @@ static void lease_names_its_threads(void)
     size_t second = 0u;
     size_t none = 0u;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     (void)CHECK_EQ(crew_lease_thread(lease, 0u, &first), CREW_OK);
     (void)CHECK_EQ(crew_lease_thread(lease, 1u, &second), CREW_OK);
@@ -850,9 +810,7 @@ static void report_names_the_pool(void)
     crew_lease lease;
     uint32_t level;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     for (level = 0; level < 3u; level++) {
         report_seen seen = { 0u, 0u, 0u };
@@ -881,9 +839,7 @@ static void seal_ends_growth(void)
 
     options.prestart = 1u;
     options.keep = 2u;
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE_EQ(crew_seal(), CREW_OK);
     (void)CHECK_EQ(usage_of(pool).created, 2);
     (void)CHECK_EQ(crew_seal(), CREW_ALREADY_SEALED);

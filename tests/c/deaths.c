@@ -5,6 +5,7 @@
  */
 #include "check_fork.h"
 #include "fixture.h"
+#include "proc_status.h"
 #include "wrap.h"
 
 static crew_pool pool;
@@ -61,24 +62,6 @@ static int32_t job_reads_cancellation(void *argument)
     (void)pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &type);
     (void)pthread_setcancelstate(state, &ignored);
     return state == PTHREAD_CANCEL_ENABLE && type == PTHREAD_CANCEL_DEFERRED ? 1 : 0;
-}
-
-/* Threads of this process, as the system sees them. */
-static int threads_alive(void)
-{
-    char line[128];
-    int count = -1;
-    FILE *status = fopen("/proc/self/status", "r");
-
-    while (status != NULL && fgets(line, (int)sizeof(line), status) != NULL) {
-        if (sscanf(line, "Threads: %d", &count) == 1) {
-            break;
-        }
-    }
-    if (status != NULL) {
-        (void)fclose(status);
-    }
-    return count;
 }
 
 static int begin(uint32_t capacity)
@@ -157,9 +140,7 @@ static void exit_in_a_job_kills_its_set(void)
     crew_lease lease;
     crew_job job;
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     (void)CHECK_EQ(held_bytes(), PAIR_BYTES);
     REQUIRE_EQ(crew_run(lease, 0u, "exits", job_exits, NULL, &job), CREW_OK);
@@ -180,9 +161,7 @@ static void cancel_kills_its_set(uint32_t role, const char *label, crew_function
     crew_lease lease;
     crew_job job;
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     gate_init(&at, 1);
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     REQUIRE_EQ(crew_run(lease, role, label, function, &at, &job), CREW_OK);
@@ -212,9 +191,7 @@ static void cancel_of_a_parked_worker_kills_its_leased_set(void)
     crew_lease lease;
     crew_job job = { 0u };
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     (void)CHECK(cancel(lease, 1u));
     set_is_gone(1u);
@@ -232,9 +209,7 @@ static void cancel_of_a_parked_worker_kills_its_idle_set(void)
     size_t thread = 0u;
     crew_lease lease;
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     (void)CHECK_EQ(crew_lease_thread(lease, 0u, &thread), CREW_OK);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
@@ -252,9 +227,7 @@ static void slot_returns_under_a_live_lease(void)
     crew_lease lease;
     crew_job job;
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     REQUIRE_EQ(crew_acquire(pool, 0u, &dead, NULL), CREW_OK);
     REQUIRE_EQ(crew_run(dead, 0u, "exits", job_exits, NULL, &job), CREW_OK);
     (void)CHECK_EQ(crew_join(job, LONG_MS, NULL), CREW_OK);
@@ -284,9 +257,7 @@ static void sibling_finishes_its_job(void)
     crew_job dying;
     crew_job living;
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     gate_init(&at, 77);
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     REQUIRE_EQ(crew_run(lease, 1u, "gate", job_gate, &at, &living), CREW_OK);
@@ -315,9 +286,7 @@ static void both_members_die_and_it_is_said_once(void)
     crew_job jobs[2];
     int i;
 
-    if (!begin(2u)) {
-        return;
-    }
+    REQUIRE(begin(2u));
     gate_init(&first, 0);
     gate_init(&second, 0);
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
@@ -415,9 +384,7 @@ static void job_given_to_a_dying_worker_is_settled(void)
     int settled = 0;
     int i;
 
-    if (!begin(2u)) {
-        return;
-    }
+    REQUIRE(begin(2u));
     for (i = 0; i < ROUNDS; i++) {
         gate at;
         crew_result result = CREW_RESULT_INIT;
@@ -448,9 +415,7 @@ static void detached_job_that_dies_is_told(void)
 {
     crew_lease lease;
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     REQUIRE_EQ(crew_run(lease, 0u, "doomed-job", job_exits, NULL, NULL), CREW_OK);
     CHECK_EVENTUALLY(crew_pool_trim(pool, 8u) == CREW_OK && usage_of(pool).created == 0u);
@@ -464,9 +429,7 @@ static void many_deaths_leave_nothing(void)
     enum { ROUNDS = 60 };
     int i;
 
-    if (!begin(2u)) {
-        return;
-    }
+    REQUIRE(begin(2u));
     for (i = 0; i < ROUNDS; i++) {
         crew_result result = CREW_RESULT_INIT;
         crew_lease lease;
@@ -489,9 +452,7 @@ static void cancel_mode_of_a_job_ends_with_it(void)
     crew_lease lease;
     crew_job job;
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     REQUIRE_EQ(crew_run(lease, 0u, "off", job_turns_cancellation_off, NULL, &job), CREW_OK);
     (void)CHECK_EQ(crew_join(job, LONG_MS, &result), CREW_OK);
@@ -512,9 +473,7 @@ static void death_while_closing_is_clean(void)
     crew_lease lease;
     crew_job job;
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     gate_init(&at, 0);
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     REQUIRE_EQ(crew_run(lease, 0u, "dies", job_exits_at_gate, &at, &job), CREW_OK);

@@ -109,9 +109,7 @@ static void kth_thread_fails(void)
 {
     uint32_t k;
 
-    if (!begin()) {
-        return;
-    }
+    REQUIRE(begin());
     for (k = 0; k < ROLES; k++) {
         crew_refusal refusal;
 
@@ -130,9 +128,7 @@ static void thread_failure_with_eagain_is_its_own_kind(void)
 {
     crew_refusal refusal;
 
-    if (!begin()) {
-        return;
-    }
+    REQUIRE(begin());
     wrap.error = EAGAIN;
     wrap_set(&wrap.fail_thread_in, 1);
     refusal = refused(CREW_REFUSED_SPAWN_FAILED, 0u);
@@ -149,9 +145,7 @@ static void kth_event_fails(void)
     crew_lease lease;
     int k;
 
-    if (!begin()) {
-        return;
-    }
+    REQUIRE(begin());
     for (k = 1; k <= 16; k++) {
         crew_refusal refusal = CREW_REFUSAL_INIT;
         figures before = take();
@@ -179,9 +173,7 @@ static void memory_says_no(void)
     crew_refusal refusal;
     int asked;
 
-    if (!begin()) {
-        return;
-    }
+    REQUIRE(begin());
     wrap_set(&wrap.memory_answer, 0);
     asked = wrap_read(&wrap.memory_asked);
     refusal = refused(CREW_REFUSED_TARGET_MEMORY, 0u);
@@ -199,9 +191,7 @@ static void capacity_and_budget_have_their_own_kinds(void)
     crew_lease leases[2];
     crew_charge_handle charge;
 
-    if (!begin()) {
-        return;
-    }
+    REQUIRE(begin());
     REQUIRE_EQ(crew_charge((uint64_t)BUDGET_MIB * 1048576u - 2u * SET_BYTES + 1u, &charge), CREW_OK);
     refusal = refused(CREW_REFUSED_OUT_OF_RESERVATION, 0u);
     (void)CHECK_EQ(refusal.bytes_requested, SET_BYTES);
@@ -229,9 +219,7 @@ static void prestart_that_fails_opens_nothing(void)
     figures before;
     int k;
 
-    if (!begin()) {
-        return;
-    }
+    REQUIRE(begin());
     before = take();
     options.prestart = 2u;
     for (k = 1; k <= 4; k++) {
@@ -248,9 +236,7 @@ static void failing_over_and_over_loses_nothing(void)
 {
     int i;
 
-    if (!begin()) {
-        return;
-    }
+    REQUIRE(begin());
     for (i = 0; i < 200; i++) {
         wrap.error = EAGAIN;
         wrap_set(&wrap.fail_thread_in, i % 3 + 1);

@@ -5,6 +5,7 @@
  * out-parameters are as they were.
  */
 #include "check_fork.h"
+#include "dice.h"
 #include "fleet.h"
 
 #define POISON UINT64_C(0x5A5A5A5A5A5A5A5A)
@@ -45,10 +46,7 @@ static uint64_t random_bits(void)
 {
     static uint64_t state = UINT64_C(0x9E3779B97F4A7C15);
 
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
+    return dice_roll(&state);
 }
 
 static void nulls_are_told(void)

@@ -11,6 +11,7 @@
  * orders them, so a stream does not always do the same.
  */
 #include "audit.h"
+#include "dice.h"
 #include "wrap.h"
 
 #include <errno.h>
@@ -748,10 +749,7 @@ static uint64_t seed;
 
 static uint64_t random_bits(void)
 {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
+    return dice_roll(&seed);
 }
 
 static void print_stream(const uint8_t *bytes, size_t length)

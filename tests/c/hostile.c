@@ -5,6 +5,7 @@
  */
 #include "check.h"
 #include "check_fork.h"
+#include "dice.h"
 #include "wrap.h"
 
 #include <sys/mman.h>
@@ -101,10 +102,7 @@ static uint64_t random_bits(void)
 {
     static uint64_t state = UINT64_C(0x9E3779B97F4A7C15);
 
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
+    return dice_roll(&state);
 }
 
 static int no_such(int32_t status)

@@ -213,11 +213,7 @@ def main():
     shown = pool_step(table, connections, stock_loss)
     sealed_step(table, connections, refusals, stock_loss)
     fleet_step(table, 50 if arguments.short else 200)
-    print("\nThe second IOC's own report at its end (crewShow 1):")
-    print("\n".join("  | " + line for line in shown))
-    verdict = "all figures are right" if table.wrong == 0 else f"{table.wrong} figures are WRONG"
-    print(f"\n{verdict} ({time.monotonic() - start:.0f} s)\n{table.right} passed, {table.wrong} failed")
-    return 0 if table.wrong == 0 else 1
+    return table.verdict("second", shown, start)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,10 @@ import os
 import re
 import signal
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-from iocprocess import TOP, Ioc, IocError, free_port
+from iocprocess import TOP, Ioc, IocError, free_port, mistake_is_told
 
 FLEET_DIR = TOP / "examples" / "fleet"
 CAPACITY = 2
@@ -356,14 +355,11 @@ def mistakes(checks, fleet):
     # Somebody must have made the table with the usual numbers.
     with fleet.owner():
         for commands, text in MISTAKES:
-            with tempfile.NamedTemporaryFile("w", suffix=".cmd") as script:
-                script.write(f"on error break\n{commands}\necho not reached\n")
-                script.flush()
-                settings = {"FLEET": fleet.table}
-                with Ioc("fleet-ioc", script.name, settings, directory=FLEET_DIR, waits=False) as ioc:
-                    told = ioc.started_wrongly(text) and not ioc.wait_for_line("not reached", 0.0)
-                    shown = "\n".join(ioc.output())
-            checks.true(f"told: {commands}".replace("\n", "; "), told, shown)
+            settings = {"FLEET": fleet.table}
+            told, output = mistake_is_told(
+                commands, text, program="fleet-ioc", settings=settings, directory=FLEET_DIR
+            )
+            checks.true(f"told: {commands}".replace("\n", "; "), told, "\n".join(output))
 
 
 if __name__ == "__main__":

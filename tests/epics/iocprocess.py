@@ -5,6 +5,7 @@ import os
 import re
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -237,3 +238,13 @@ class Ioc(Console):
         with self._arrived:
             self._arrived.wait_for(lambda: self._ended, START_TIMEOUT_S)
         return self._process.wait(EXIT_TIMEOUT_S) == 1 and self.wait_for_line(text, 0.0)
+
+
+def mistake_is_told(commands, text, **ioc):
+    """Whether a startup script of these commands prints `text` and ends there, and all that its IOC printed."""
+    with tempfile.NamedTemporaryFile("w", suffix=".cmd") as script:
+        script.write(f"on error break\n{commands}\necho not reached\n")
+        script.flush()
+        with Ioc(script=script.name, waits=False, **ioc) as started:
+            told = started.started_wrongly(text) and not started.wait_for_line("not reached", 0.0)
+            return told, started.output()

@@ -5,6 +5,7 @@
 #include <crewFleet.h>
 
 #include "check.h"
+#include "dice.h"
 
 #define ROUNDS 100000u
 
@@ -12,10 +13,7 @@ static uint64_t dice;
 
 static uint64_t roll(void)
 {
-    dice ^= dice << 13;
-    dice ^= dice >> 7;
-    dice ^= dice << 17;
-    return dice;
+    return dice_roll(&dice);
 }
 
 /* A resource's bits below 2^62: kind, node, slot and generation, each within its own width. */

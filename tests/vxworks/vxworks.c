@@ -67,7 +67,7 @@ static void refused(int32_t kind, crew_refusal *refusal)
     (void)CHECK_EQ(crew_acquire(pool, 0u, &none, refusal), kind);
     (void)CHECK_EQ(refusal->kind, kind);
     (void)CHECK_EQ(shim_threads_made(), threads);
-    (void)CHECK_EQ(held_bytes(), 0);
+    (void)CHECK_EQ(account_now().held_bytes, 0);
     (void)CHECK_EQ(usage_of(pool).created, 0);
 }
 
@@ -190,7 +190,7 @@ static void thread_is_charged_what_its_port_takes(void)
 
     REQUIRE(begin());
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
-    (void)CHECK_EQ(held_bytes(), ROLES * (STACK_BYTES + OVERHEAD_BYTES));
+    (void)CHECK_EQ(account_now().held_bytes, ROLES * (STACK_BYTES + OVERHEAD_BYTES));
 }
 
 typedef struct seen {

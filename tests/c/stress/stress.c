@@ -13,6 +13,7 @@
 #include "check.h"
 #include "crew_call_cxx.h"
 #include "crew_port_posix.h"
+#include "proc_status.h"
 
 #include <inttypes.h>
 #include <malloc.h>
@@ -54,7 +55,7 @@ static uint32_t total_s = 60u;
 static uint32_t rounds;
 static struct {
     uint64_t heap;
-    uint32_t threads;
+    int threads;
 } left[ROUNDS_MOST];
 
 /* ---- dice, counts, complaints ---- */
@@ -132,24 +133,6 @@ static uint64_t heap_in_use(void)
     const struct mallinfo2 heap = mallinfo2();
 
     return (uint64_t)heap.uordblks + (uint64_t)heap.hblkhd;
-}
-
-/* Threads of this process, as the system sees them. */
-static uint32_t threads_alive(void)
-{
-    char line[128];
-    unsigned number = 0u;
-    FILE *status = fopen("/proc/self/status", "r");
-
-    while (status != NULL && fgets(line, (int)sizeof(line), status) != NULL) {
-        if (sscanf(line, "Threads: %u", &number) == 1) {
-            break;
-        }
-    }
-    if (status != NULL) {
-        (void)fclose(status);
-    }
-    return number;
 }
 
 /* Every job was settled once; every thread ended the way its jobs and killers say. */
