@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Connections one after the other, and what they leave behind in the heap: on borrowed sets, and on threads of their own. */
+/*
+ * Connections one after the other, and what they leave behind in the heap: on borrowed sets, and on
+ * threads of their own.
+ */
 #include "app.h"
 #include "fixture.h"
 #include "heap.h"
@@ -8,7 +11,7 @@
 
 #define CYCLES 10000u
 #define LINE_EVERY 1000u
-/* Before the heap is looked at first: what the first threads make for good is there then. */
+/* Cycles before the first look at the heap: the first threads make objects that stay. */
 #define WARM_UP 10u
 #define ROLES 3u
 

@@ -12,12 +12,14 @@
 #include <unistd.h>
 
 #define LINE_BYTES 64u
-/* How long the console may be silent before the fixed script is run instead, in tenths of a second. */
+/*
+ * How long the console may be silent before the fixed script is run instead, in tenths of a second.
+ */
 #define SILENT_DS 20u
 
 static check_suites all;
 
-/* Where a line is collected; what was typed stays when a read ends before its line does. */
+/* Collects a line; its beginning stays when a read ends before the line does. */
 static char typed[LINE_BYTES];
 
 static void print_line(void *context, const char *line)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What the calls cost in instructions, beside RTEMS's own. Under QEMU's -icount shift=0 an instruction takes a nanosecond
- * of the guest's time, which the first count proves; elsewhere the figures are nanoseconds and only printed.
+ * The calls' cost in instructions, beside that of RTEMS's own. Under QEMU's -icount shift=0 an
+ * instruction takes a nanosecond of the guest's time, which the first count proves; elsewhere the
+ * figures are nanoseconds and only printed.
  */
 #include "app.h"
 #include "count_calls.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The board's memory: a budget that it does not have, a house that is full, a heap that is. */
+/*
+ * The board's memory: a budget larger than it, a pool filled to the account's limit, a full heap.
+ */
 #include "app.h"
 #include "crew_port_posix.h"
 #include "fixture.h"
@@ -76,7 +78,10 @@ static void house_sets(crew_pool pool, crew_lease *leases, uint32_t *count, crew
     }
 }
 
-/* The account says no, with its numbers, long before a thread's creation would fail. `drift`: what the house cost the heap. */
+/*
+ * The account refuses, with its numbers, long before a thread's creation would fail. `drift`: bytes
+ * that the house cost the heap.
+ */
 static void house_once(heap *drift)
 {
     static crew_lease leases[HOUSE_CAPACITY];
@@ -108,7 +113,10 @@ static void house_once(heap *drift)
     (void)CHECK_EQ(usage.busy, count);
     (void)CHECK_EQ(usage.threads_created, count * HOUSE_ROLES);
     (void)CHECK_EQ(usage.refused[CREW_REFUSED_SPAWN_FAILED], 0);
-    /* What the account holds is what the heap has lost, but for what a thread takes beside its stack (a fiftieth). */
+    /*
+     * The heap has lost as much as the account holds, but for what a thread takes beside its stack
+     * (a fiftieth).
+     */
     (void)CHECK(before.free_bytes - full.free_bytes >= (long)(count * HOUSE_SET_BYTES));
     (void)CHECK(before.free_bytes - full.free_bytes < (long)(count * (HOUSE_SET_BYTES + HOUSE_SET_BYTES / 50u)));
     for (i = 0; i < count; i++) {
@@ -151,7 +159,10 @@ static int large_opened(const char *name, crew_pool *pool)
     return CHECK_EQ(crew_pool_open(&options, pool), CREW_OK);
 }
 
-/* The heap is full, but for `count` free pieces that do not touch one another: one of `first` bytes, the others of `bytes`. */
+/*
+ * The heap is full, but for `count` free pieces that do not touch one another: one of `first`
+ * bytes, the others of `bytes`.
+ */
 typedef struct filling {
     void *between[PIECES_MAX];
     void *rest;
@@ -224,8 +235,8 @@ static void refused_and_nothing_changed(uint32_t pieces, size_t first, size_t by
 }
 
 /*
- * The second thread's stack is there in one piece, as the target is asked before each thread, but not what a thread takes
- * beside it: its creation fails.
+ * The second thread's stack is there in one piece, as the target is asked before each thread, but
+ * not what a thread takes beside it: its creation fails.
  */
 static void thread_creation_fails_for_real(void)
 {
@@ -246,7 +257,9 @@ static void memory_for_half_a_set_is_no_memory(void)
     (void)CHECK_EQ(refusal.bytes_requested, LARGE_STACK);
 }
 
-/* Three times the memory, but in no piece that one stack fits in: refused before a thread is made. */
+/*
+ * Three times the memory, but in no piece that one stack fits in: refused before a thread is made.
+ */
 static void memory_in_small_pieces_is_no_memory(void)
 {
     crew_refusal refusal = CREW_REFUSAL_INIT;
@@ -263,8 +276,8 @@ static void *thread_nothing(void *argument)
 }
 
 /*
- * What the port has to reckon with: RTEMS keeps the stack of a joined thread until the next one is made. The question for
- * memory finds it all the same.
+ * RTEMS keeps the stack of a joined thread until the next thread is made. The port's question for
+ * memory counts that stack as free all the same.
  */
 static void joined_thread_keeps_its_stack_but_not_from_us(void)
 {
@@ -310,8 +323,8 @@ static int32_t job_exits(void *argument)
 }
 
 /*
- * The heap has room for so many sets and no more. They are given back, or die, all of them; their stacks count as free
- * at once, and as many are made again.
+ * The heap has room for so many sets and no more. They are given back, or die, all of them; their
+ * stacks count as free at once, and as many are made again.
  */
 static void heap_full_of_ended_sets_grows_again(void)
 {
@@ -327,7 +340,7 @@ static void heap_full_of_ended_sets_grows_again(void)
     uint32_t i;
 
     REQUIRE(large_opened("again", &pool));
-    /* Once, so that what a slot's first set makes for good is there. */
+    /* Once, since a slot's first set makes objects that stay. */
     first = fill(pool, leases);
     (void)CHECK_EQ(first, FEW);
     for (i = 0; i < first; i++) {
@@ -342,7 +355,8 @@ static void heap_full_of_ended_sets_grows_again(void)
         (void)CHECK_EQ(crew_release(leases[i]), CREW_OK);
     }
     (void)CHECK_EQ(crew_pool_trim(pool, 0u), CREW_OK);
-    freed = malloc_free_space(); /* as anybody would ask: trim has seen to it */
+    /* the plain question, without freeing ended threads first: trim has freed them */
+    freed = malloc_free_space();
     again = fill(pool, leases);
     for (i = 0; i < again; i++) {
         crew_job job;

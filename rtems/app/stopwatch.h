@@ -14,7 +14,9 @@ static inline uint32_t stopwatch_now(void)
     return (uint32_t)rtems_clock_get_uptime_nanoseconds();
 }
 
-/* A loop of two instructions a turn: whether it takes two nanoseconds a turn, within a hundredth. */
+/*
+ * A loop of two instructions a turn: whether it takes two nanoseconds a turn, within a hundredth.
+ */
 static inline int stopwatch_counts_instructions(void)
 {
     uint32_t left = STOPWATCH_TURNS;

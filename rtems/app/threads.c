@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What a worker is as a thread of RTEMS: its name, priority and stack, and when it can be made to end. */
+/* A worker as a thread of RTEMS: its name, its priority, its stack and the use of it. */
 #include "app.h"
 #include "fixture.h"
 
@@ -53,7 +53,7 @@ static void names_have_fifteen_characters(void)
     close_with(pool, lease);
 }
 
-/* 0 to 99 are spread over what RTEMS has, 1 to 254; the scheduler counts the other way. */
+/* A role's 0 to 99 are spread over RTEMS's 1 to 254; the scheduler counts the other way. */
 static void priorities_are_the_roles(void)
 {
     static const int priorities[3] = { 1, 1 + 50 * 253 / 99, 254 };

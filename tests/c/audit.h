@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * The audit: everything that the core counts twice must be the same from both sides. Only in an archive that was built
- * with the feature `audit`; what is counted is told in src/audit.rs.
+ * The audit: everything that the core counts twice must be the same from both sides. Only in an
+ * archive that was built with the feature `audit`; what is counted is told in src/audit.rs.
  */
 #ifndef AUDIT_H
 #define AUDIT_H
@@ -14,9 +14,10 @@ extern "C" {
 #endif
 
 /*
- * For a quiet moment: no thread is inside a function of Crew's. `threads`: how many the port has made and not reaped;
- * negative: not known. 1 = everything agrees; 0 = `text`, of `size` bytes, says what does not, with both numbers.
- * Workers run on their own: after a detached job, or a request to stop, ask again for a bounded time.
+ * For a quiet moment: no thread is inside a function of Crew's. `threads`: how many the port has
+ * made and not reaped; negative: not known. 1 = everything agrees; 0 = `text`, of `size` bytes,
+ * says what does not, with both numbers. Workers run on their own: after a detached job, or a
+ * request to stop, ask again for a bounded time.
  */
 int32_t crew_audit(int64_t threads, char *text, size_t size);
 

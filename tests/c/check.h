@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What the C tests report with: one line per test, and a last line with the sums. Needs nothing of an operating system,
- * so that a suite that uses only this runs on any target; compiles as C99 and as C++.
+ * What the C tests report with: one line per test, and a last line with the sums. Needs nothing of
+ * an operating system, so that a suite that uses only this runs on any target; compiles as C99 and
+ * as C++.
  *
- * A test is a void function without arguments. CHECK and CHECK_EQ note a failure and go on; REQUIRE leaves the test.
- * They are for the thread that runs the test: a job stores what it saw and the test looks at it.
+ * A test is a void function without arguments. CHECK and CHECK_EQ note a failure and go on; REQUIRE
+ * leaves the test. They are for the thread that runs the test: a job stores what it saw and the
+ * test looks at it.
  */
 #ifndef CHECK_H
 #define CHECK_H

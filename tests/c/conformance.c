@@ -8,18 +8,26 @@
 #define LONG_MS 100000u
 /* A wait that is meant to end by its bound. */
 #define SHORT_MS 30u
-/* How far the clock may lag behind: its steps are 4 ms (Linux, coarse), or a tick of 10 ms (RTEMS). */
+/*
+ * How far the clock may lag behind: its steps are 4 ms (Linux, coarse), or a tick of 10 ms (RTEMS).
+ */
 #define CLOCK_STEP_MS 10u
 #define BUDGET_MIB 64u
 
 /* What Crew is booted with. NULL: the port that the library was built with. */
 static const crew_port *booted_with;
-/* Whose events and clock the tests themselves use, and what a thread costs beyond its stack. */
+/*
+ * The tests' own waits use this port's events and clock; its thread_overhead_bytes is what a thread
+ * costs.
+ */
 static const crew_port *means;
 
 /* ---- what the tests are made of ---- */
 
-/* A job that says when it has begun and ends when it is told to. Four of them, because events are never given back. */
+/*
+ * A job that says when it has begun and ends when it is told to. Four of them, because events are
+ * never given back.
+ */
 typedef struct gate {
     crew_event begun;
     crew_event open;
@@ -283,7 +291,7 @@ static void detached_job_returns_its_set(void)
     close_pool(pool);
 }
 
-/* A job of another pool that releases a lease as soon as somebody waits for it. */
+/* A job of another pool that releases a lease as soon as a waiter waits for it. */
 typedef struct releaser {
     crew_pool pool;
     crew_lease lease;
@@ -553,7 +561,10 @@ static void pool_without_roles_admits_by_bytes(void)
     (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
-/* A pool whose sets are half of what the budget has left. 0 = this process has no budget to test with. */
+/*
+ * A pool whose sets are half of what the budget has left. 0 = this process has no budget to test
+ * with.
+ */
 static int half_budget(const char *name, crew_pool_options *options)
 {
     crew_account account = account_now();

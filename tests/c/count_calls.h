@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * How many instructions the calls take that a connection makes: the same loops on every target. Each target brings a
- * stopwatch.h whose `stopwatch_now` counts instructions and wraps. A count includes the loop around the calls.
+ * How many instructions the calls take that a connection makes: the same loops on every target.
+ * Each target brings a stopwatch.h whose `stopwatch_now` counts instructions and wraps. A count
+ * includes the loop around the calls.
  */
 #ifndef COUNT_CALLS_H
 #define COUNT_CALLS_H
@@ -33,7 +34,10 @@ static inline int32_t job_nothing(void *argument)
     return 0;
 }
 
-/* An acquire and a release, of a set that is there. The handle stays in memory, where a server has it. */
+/*
+ * An acquire and a release, of a set that is there. The handle stays in memory, where a server has
+ * it.
+ */
 static inline uint32_t count_lease(const crew_pool *pool)
 {
     const uint32_t begin = stopwatch_now();

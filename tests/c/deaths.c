@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Threads that end inside a job or while they wait for one. However a thread ends: its bytes come back, its set is
- * retired once and said so once at major severity, joiners are told, and a lease on the dead set changes nothing.
+ * Threads that end inside a job or while they wait for one. However a thread ends: its bytes come
+ * back, its set is retired once and said so once at major severity, joiners are told, and a lease
+ * on the dead set changes nothing.
  */
 #include "check_fork.h"
 #include "fixture.h"
@@ -81,8 +82,8 @@ static int cancel(crew_lease lease, uint32_t role)
 }
 
 /*
- * The set is gone: nothing created, nothing held, no thread, one announcement. Dead threads are joined by whoever next
- * takes a cold path; the figures are such a path no more than a running job is, so it is a trim that polls.
+ * The set is gone: nothing created, nothing held, no thread, one announcement. The next caller on a
+ * cold path joins dead threads; the trim here is one.
  */
 static void set_is_gone(uint32_t retirements)
 {
@@ -98,7 +99,10 @@ static void set_is_gone(uint32_t retirements)
     (void)CHECK_EQ(wrap_logged(CREW_SEVERITY_MAJOR, "mortal"), retirements);
 }
 
-/* A release that races the end of the set's threads: it may still find the lease, or no longer. Nobody is harmed. */
+/*
+ * A release that races the end of the set's threads: it may still find the lease, or no longer.
+ * Both are right.
+ */
 static void check_released_early(crew_lease lease)
 {
     int32_t status = crew_release(lease);
@@ -195,7 +199,7 @@ static void cancel_of_a_parked_worker_kills_its_leased_set(void)
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     (void)CHECK(cancel(lease, 1u));
     set_is_gone(1u);
-    /* The slot is back while the lease still exists; what the lease can do is nothing. */
+    /* The slot is back while the lease still exists; the lease can do nothing. */
     (void)CHECK_EQ(crew_run(lease, 0u, "value", job_value, &value, &job), CREW_NOT_RUN);
     (void)CHECK_EQ(crew_run(lease, 1u, "value", job_value, &value, &job), CREW_NOT_RUN);
     (void)CHECK_EQ(job.bits, 0);
@@ -219,7 +223,10 @@ static void cancel_of_a_parked_worker_kills_its_idle_set(void)
     pool_serves_on();
 }
 
-/* A slot that comes back under a live lease serves the next borrower, and the old lease cannot reach it. */
+/*
+ * A slot that comes back under a live lease serves the next borrower, and the old lease cannot
+ * reach it.
+ */
 static void slot_returns_under_a_live_lease(void)
 {
     static int32_t value = 5;
@@ -248,7 +255,10 @@ static void slot_returns_under_a_live_lease(void)
     (void)CHECK_EQ(wrap_threads(), 0);
 }
 
-/* The sibling finishes its job first; its result is kept, and the set goes when the sibling has gone. */
+/*
+ * The sibling finishes its job first; its result is kept, and the set goes when the sibling has
+ * gone.
+ */
 static void sibling_finishes_its_job(void)
 {
     gate at;
@@ -305,7 +315,10 @@ static void both_members_die_and_it_is_said_once(void)
     pool_serves_on();
 }
 
-/* A worker's wait that, once woken, stays where it is: the job has been given, and the worker has not looked. */
+/*
+ * A worker's wait that, once woken, stays where it is: the job has been given, and the worker has
+ * not looked.
+ */
 static sem_t waits;
 static sem_t woken;
 static sem_t never;
@@ -377,7 +390,10 @@ static void job_given_and_not_begun_is_not_run(void)
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
 }
 
-/* The same without a script: cancelled, and given a job at once. Whichever comes first, the job is settled. */
+/*
+ * The same without a script: cancelled, and given a job at once. Whichever comes first, the job is
+ * settled.
+ */
 static void job_given_to_a_dying_worker_is_settled(void)
 {
     enum { ROUNDS = 40 };
@@ -410,7 +426,7 @@ static void job_given_to_a_dying_worker_is_settled(void)
     pool_serves_on();
 }
 
-/* Nobody joins a detached job, so its end is told through the log, under its label. */
+/* No caller joins a detached job, so the log tells its end, under its label. */
 static void detached_job_that_dies_is_told(void)
 {
     crew_lease lease;

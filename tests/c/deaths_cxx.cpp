@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* C++ jobs under crew_call_cxx: an exception is a failed job and no death; a thread that ends runs its destructors. */
+/*
+ * C++ jobs under crew_call_cxx: an exception is a failed job and no death; a thread that ends runs
+ * its destructors.
+ */
 #include "check_fork.h"
 #include "crew_call_cxx.h"
 #include "fixture.h"

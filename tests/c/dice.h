@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Dice that fall the same way in every run: Marsaglia's xorshift. The state is the seed, and is never 0. */
+/*
+ * Dice that fall the same way in every run: Marsaglia's xorshift. The state is the seed, and is
+ * never 0.
+ */
 #ifndef DICE_H
 #define DICE_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * A port whose k-th call fails, for every k that a set needs. Each failure is a refusal of its own kind with its own
- * numbers, and leaves the created count, the account, the slots and the threads as they were.
+ * A port whose k-th call fails, for every k that a set needs. Each failure is a refusal of its own
+ * kind with its own numbers, and leaves the created count, the account, the slots and the threads
+ * as they were.
  */
 #include "check_fork.h"
 #include "fixture.h"
@@ -15,7 +16,7 @@ static crew_pool pool;
 static crew_lease first;
 static const crew_role roles[ROLES] = { { "a", STACK_BYTES, 5u }, { "b", STACK_BYTES, 5u }, { "c", STACK_BYTES, 5u } };
 
-/* A pool with one set out on a lease, so that whatever is lost is lost beside something that must stay. */
+/* A pool with one set out on a lease: a failed growth must leave this set as it is. */
 static int begin(void)
 {
     crew_pool_options options = CREW_POOL_OPTIONS_INIT;
@@ -77,7 +78,7 @@ static crew_refusal refused(int32_t kind, uint32_t timeout_ms)
     return refusal;
 }
 
-/* What was refused is possible once the cause is gone, and everything comes back in the end. */
+/* The refused acquire succeeds once its cause is gone, and in the end everything is given back. */
 static void works_again(void)
 {
     static int32_t value = 2;
@@ -138,7 +139,10 @@ static void thread_failure_with_eagain_is_its_own_kind(void)
     works_again();
 }
 
-/* How many events a set needs is the core's business: the first k at which the acquire succeeds tells. */
+/*
+ * Only the core knows how many events a set needs: the acquire succeeds at the first k above that
+ * number.
+ */
 static void kth_event_fails(void)
 {
     int32_t status = CREW_REFUSED_OBJECTS_EXHAUSTED;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Injected faults on real threads: the port's n-th creation of a thread or an event, or its n-th answer about memory, is
- * a no, for n = 1, 2, ... until a run meets none; once only, and from there on. After each call everything that is
- * counted twice agrees (audit.h). Each run is a process of its own, because an event is made once in its life.
+ * Injected faults on real threads: the port's n-th creation of a thread or an event, or its n-th
+ * answer about memory, is a no, for n = 1, 2, ... until a run meets none; once only, and from there
+ * on. After each call everything that is counted twice agrees (audit.h). Each run is a process of
+ * its own, because an event is made once in its life.
  */
 #include "audit.h"
 #include "check_fork.h"

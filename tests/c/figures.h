@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The figures of a pool and of the account, as every suite reads them. Asking for them is checked, too. */
+/*
+ * The figures of a pool and of the account, as every suite reads them. Asking for them is checked,
+ * too.
+ */
 #ifndef FIGURES_H
 #define FIGURES_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What the tests on the POSIX port share: pools with small stacks, jobs that wait at a gate, and polling of a
- * condition with a bound.
+ * What the tests on the POSIX port share: pools with small stacks, jobs that wait at a gate, and
+ * polling of a condition with a bound.
  */
 #ifndef FIXTURE_H
 #define FIXTURE_H
@@ -65,7 +65,10 @@ static inline int32_t boot(const crew_port *port, uint32_t budget_mib)
     return crew_boot(&options);
 }
 
-/* A job that says when it has begun and ends when it is told to. sem_timedwait is a cancellation point. */
+/*
+ * A job that says when it has begun and ends when it is told to. sem_timedwait is a cancellation
+ * point.
+ */
 typedef struct gate {
     sem_t begun;
     sem_t open;

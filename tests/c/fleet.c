@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Fleet leases through the C interface, in one process: what the specification lists, on a target of the test's own; then
- * leaving under other threads' calls, policies, the image's own port, and shared memory with its descriptor.
+ * Fleet leases through the C interface, in one process: what the specification lists, on a target
+ * of the test's own; then leaving under other threads' calls, policies, the image's own port, and
+ * shared memory with its descriptor.
  */
 #include "check_fork.h"
 #include "crew_fleet_shm.h"
@@ -444,8 +445,10 @@ static void a_death_is_met_and_swept(void)
     take_down();
 }
 
-/* The first slot's tenancy, `generation:30 phase:2`, of the first lane: behind 32 words of header and 16 of the lane. 2^30
- * registrations would take hours. */
+/*
+ * The first slot's tenancy, `generation:30 phase:2`, of the first lane: behind 32 words of header
+ * and 16 of the lane. 2^30 registrations would take hours.
+ */
 #define FIRST_TENANCY 48u
 #define LAST_GENERATION 0x3fffffffu
 
@@ -657,7 +660,10 @@ static void *work_until_stale(void *argument)
     return NULL;
 }
 
-/* Each round's memory is given back to the system right after the leave: a call that still used it would be seen. */
+/*
+ * Each round's memory is given back to the system right after the leave: a call that still used it
+ * would be seen.
+ */
 static void memory_is_the_callers_again_after_a_leave_under_calls(void)
 {
     int round;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What the tests of fleet leases share: keys, a table in static memory, and a target of their own, on which lanes are
- * flags, the clock stands until it is set, and waits are on one condition variable. Compiles as C99 and as C++.
+ * What the tests of fleet leases share: keys, a table in static memory, and a target of their own,
+ * on which lanes are flags, the clock stands until it is set, and waits are on one condition
+ * variable. Compiles as C99 and as C++.
  */
 #ifndef FLEET_H
 #define FLEET_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Every function of fleet leases with arguments that nobody should pass: NULL, sizes, handles of other kinds, forged and
- * random ones, ports that lack a function, memory that somebody scribbles over. Each answer is a status, and
- * out-parameters are as they were.
+ * Every function of fleet leases with arguments that no caller should pass: NULL, sizes, handles of
+ * other kinds, forged and random ones, ports that lack a function, memory that another writer
+ * scribbles over. Each answer is a status, and out-parameters are as they were.
  */
 #include "check_fork.h"
 #include "dice.h"
@@ -194,7 +194,7 @@ static int no_such(int32_t status)
     return status == CREW_BAD_HANDLE || status == CREW_STALE;
 }
 
-/* Every function that takes a membership, with one that is none. */
+/* Every function that takes a membership, with a handle of none. */
 static void use_of(crew_fleet forged)
 {
     crew_fleet_limits limits = CREW_FLEET_LIMITS_INIT;
@@ -322,7 +322,7 @@ static void handles_into_the_table_are_not_forged(void)
     (void)CHECK_EQ(crew_fleet_leave(fleet), CREW_OK);
 }
 
-/* Somebody else writes into the memory: errors, but every call comes back. */
+/* Another writer scribbles over the memory: errors, but every call comes back. */
 static void scribbled_memory_gives_errors_only(void)
 {
     static lines seen;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * One table in shared memory, several processes, through the C interface: capacity is shared exactly, what a killed
- * process held comes back to the others, a peer of another geometry is refused, and a process in Rust (the argument:
- * fleet_peer) is one of them. A child joins for itself; nothing is inherited.
+ * One table in shared memory, several processes, through the C interface: capacity is shared
+ * exactly, what a killed process held comes back to the others, a peer of another geometry is
+ * refused, and a process in Rust (the argument: fleet_peer) is one of them. A child joins for
+ * itself; nothing is inherited.
  */
 #include "crew_fleet_shm.h"
 #include "fixture.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Fleet leases in static memory, with the image's own port on the simulated one: what an image without shared memory has,
- * on whatever machine. After crew_simulated, before crew_seal.
+ * Fleet leases in static memory, with the image's own port on the simulated one, as in an image
+ * without shared memory. Runs on any machine. After crew_simulated, before crew_seal.
  */
 #include "crew_fleet.h"
 #include "sim_suite.h"

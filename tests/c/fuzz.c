@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Hostile callers on real threads: a stream of bytes decides which functions are called, with which arguments, and what
- * jobs do (return, throw nothing, stay, end their thread, be cancelled). Each stream runs in a process of its own, from
- * crew_boot until every byte is back on the account; what is broken on the way ends that process with a message.
+ * Hostile callers on real threads: a stream of bytes decides which functions are called, with which
+ * arguments, and what jobs do (return, stay, end their thread, be cancelled). Each stream runs in a
+ * process of its own, from crew_boot until every byte is back on the account; a law that breaks on
+ * the way ends that process with a message.
  *
  *     fuzz SECONDS SEED [FILE ...]
  *
- * First every file is a stream, then random streams of that seed follow until the time is over. It is the companion of the
- * fuzz target in fuzz/ for machines without its compiler: the same bytes, though here the threads are real and the system
- * orders them, so a stream does not always do the same.
+ * First every file is a stream, then random streams of that seed follow until the time is over. It
+ * is the companion of the fuzz target in fuzz/ for machines without its compiler: the same bytes,
+ * though here the threads are real and the system orders them, so a stream does not always do the
+ * same.
  */
 #include "audit.h"
 #include "dice.h"
@@ -117,7 +119,7 @@ static int has_room(int kind)
     return handles[kind].count < MOST;
 }
 
-/* Of this handle, something that can be done once has been done. */
+/* Notes that a call which may succeed once for this handle has succeeded. */
 static void end_once(int kind, uint64_t bits)
 {
     known *of = &handles[kind];
@@ -131,7 +133,10 @@ static void end_once(int kind, uint64_t bits)
     }
 }
 
-/* Mostly the newest of its kind, else an old one, one of another kind, one that is a little off, one that never was. */
+/*
+ * Mostly the newest of its kind, else an old one, one of another kind, one that is a little off,
+ * one that never was.
+ */
 static uint64_t handle(int kind)
 {
     const uint8_t choice = byte();
@@ -308,7 +313,9 @@ static void call_open(void)
         options.size = byte();
         good = options.size == sizeof(options);
     } else if (flaw == 4u) {
-        /* All the sets together must fit into an address space: one set without threads just does. */
+        /*
+         * All the sets together must fit into an address space: one set without threads just does.
+         */
         options.extra_bytes = UINT64_MAX;
         good = options.role_count == 0u && options.capacity == 1u;
     } else if (flaw == 5u && options.role_count > 0u) {
@@ -442,7 +449,10 @@ static void call_detach(void)
     check_end(JOB, at.bits, crew_detach(at));
 }
 
-/* A member of a lease is cancelled, in a job or while it waits for one. Who holds a lease may do that to its threads. */
+/*
+ * A member of a lease is cancelled, in a job or while it waits for one. The holder of a lease may
+ * do that to its threads.
+ */
 static void call_cancel(void)
 {
     crew_lease lease;
@@ -603,7 +613,7 @@ static void print_line(void *context, const char *line)
     (void)fprintf(stderr, "%s\n", line);
 }
 
-/* For whoever has to find out why a pool does not close. */
+/* Helps a reader of the log to find out why a pool does not close. */
 static void print_who_is_left(void)
 {
     int posts = 0;
@@ -619,8 +629,10 @@ static void print_who_is_left(void)
     }
 }
 
-/* Threads of a failed open that did not end within its second hold their bytes until they have ended and another pool is
- * opened. */
+/*
+ * Threads of a failed open that did not end within its second hold their bytes until they have
+ * ended and another pool is opened.
+ */
 static int nothing_is_held(void)
 {
     const struct timespec pause = { 0, 1000000L };
@@ -657,7 +669,10 @@ static void give_back_everything(void)
     wrap_set(&wrap.fail_thread_in, 0);
     wrap_set(&wrap.fail_event_in, 0);
     wrap_set(&wrap.memory_answer, -1);
-    /* Once for each that may wait: the C library gives a post to one of them, and if that one is being cancelled, to none. */
+    /*
+     * Once for each that may wait: the C library gives a post to one of them, and if that one is
+     * being cancelled, to none.
+     */
     for (i = 0; i <= token_count; i++) {
         (void)sem_post(&gate);
     }

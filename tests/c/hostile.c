@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Every function of crew.h with arguments that nobody should pass. Each answer is one specific status, nothing is
- * counted or held differently afterwards, and out-parameters are as they were.
+ * Every function of crew.h with arguments that no caller should pass. Each answer is one specific
+ * status, nothing is counted or held differently afterwards, and out-parameters are as they were.
  */
 #include "check.h"
 #include "check_fork.h"
@@ -127,7 +127,7 @@ static void everything_needs_boot(void)
     (void)CHECK_EQ(crew_pool_open(&options, &made), CREW_NOT_BOOTED);
     (void)CHECK_EQ(crew_charge(1u, &charge), CREW_NOT_BOOTED);
     (void)CHECK_EQ(crew_account_usage(&account), CREW_NOT_BOOTED);
-    /* Without boot there is nothing that a handle could be of. */
+    /* Before boot no handle can be valid. */
     (void)CHECK(no_such(crew_pool_close(made, 0u)));
     (void)CHECK(no_such(crew_pool_trim(made, 0u)));
     (void)CHECK(no_such(crew_acquire(made, 0u, &lent, NULL)));
@@ -469,7 +469,10 @@ static void handles_of_random_bits(void)
     UNCHANGED(before);
 }
 
-/* Handles that never were, of slots that are there: one generation, or one bit, away from one that was. */
+/*
+ * Handles that never were, of slots that are there: one generation, or one bit, away from one that
+ * was.
+ */
 static void handles_that_never_were(void)
 {
     snapshot before;
@@ -510,7 +513,10 @@ static void handles_that_never_were(void)
     (void)CHECK_EQ(crew_pool_trim(pool, 0u), CREW_OK);
 }
 
-/* Returns once the worker of the lease has ended what it did, because it has then run one more job. */
+/*
+ * Runs one more job on the worker of the lease: when this returns, the worker has ended its former
+ * job.
+ */
 static void wait_until_free(void)
 {
     crew_job job;

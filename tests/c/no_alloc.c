@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Acquire, run, join, release, 10,000 times at capacity 1 with no time to wait: the set is free every time, and no
- * thread of the process calls the allocator. Nor does any call of fleet leases, joining and leaving included. This program's malloc, calloc, realloc and free stand in front of glibc's
- * for every caller, the C library included.
+ * Acquire, run, join, release, 10,000 times at capacity 1 with no time to wait: the set is free
+ * every time, and no thread of the process calls the allocator. Nor does any call of fleet leases,
+ * joining and leaving included. This program's malloc, calloc, realloc and free stand in front of
+ * glibc's for every caller, the C library included.
  */
 #include "check.h"
 #include "crew_port_posix.h"
@@ -111,7 +112,9 @@ static void cycle_allocates_nothing_and_is_never_refused(void)
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
 }
 
-/* Both ways out of an acquire that lead to work, once around; how many steps went as they should. */
+/*
+ * Both ways out of an acquire that lead to work, once around; how many steps went as they should.
+ */
 static int fleet_round(crew_fleet owner, crew_fleet user, crew_key key)
 {
     crew_fleet_limits limits = CREW_FLEET_LIMITS_INIT;

@@ -36,7 +36,7 @@ static uint64_t now_ms = BEGIN_MS;
 static sim_fault thread_fault;
 static sim_fault event_fault;
 
-/* ---- who runs ---- */
+/* ---- which thread runs ---- */
 
 static size_t number_of(const sim_thread *thread)
 {
@@ -143,7 +143,10 @@ static uint64_t clock_ms(void *context)
 
 /* ---- threads ---- */
 
-/* The exit hook comes last, with the stack still in use: it is free when the thread has been joined. */
+/*
+ * The exit hook comes last, with the stack still in use: it is free when the thread has been
+ * joined.
+ */
 static void end_thread(void)
 {
     crew_worker_exited(current->worker);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What the POSIX port promises beyond what every port does: how its threads look, and what happens without a key. */
+/*
+ * What the POSIX port promises beyond what every port does: how its threads look, and what happens
+ * without a key.
+ */
 #include "check_fork.h"
 #include "crew_port_posix.h"
 #include "fixture.h"
@@ -11,7 +14,10 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* Stands in front of the C library's: a system that has no memory for a thread's first specific value. */
+/*
+ * Stands in front of the C library's: a system that has no memory for a thread's first specific
+ * value.
+ */
 static int no_specific;
 
 #ifdef __cplusplus
@@ -167,7 +173,10 @@ static long sleeps(void)
     return usage.ru_nvcsw;
 }
 
-/* Giver and worker on one CPU at one real-time priority: each lets the other go first instead of sleeping. */
+/*
+ * Giver and worker on one CPU at one real-time priority: each lets the other go first instead of
+ * sleeping.
+ */
 static void hand_over_at_one_priority_needs_no_sleep(void)
 {
     enum { ROUNDS = 200 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What the suites on the simulated port share: sets as large as a set can be, its clock, a job that ends its thread, and
- * that a suite leaves nothing behind.
+ * What the suites on the simulated port share: sets as large as a set can be, its clock, a job that
+ * ends its thread, and that a suite leaves nothing behind.
  */
 #ifndef SIM_SUITE_H
 #define SIM_SUITE_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Every table of the core filled to its last slot, one more refused with nothing changed, and all of it given back:
- * what a board that runs for years depends on. And many threads at once: all that die, all that wait.
+ * Every table of the core filled to its last slot, one more refused with nothing changed, and all
+ * of it given back: a board that runs for years depends on it. And many threads at once: all that
+ * die, all that wait.
  */
 #include "simulated.h"
 #include "sim_suite.h"
@@ -103,7 +104,7 @@ static void sets_fill_their_table(void)
         for (i = 0; i < CREW_MAX_SETS; i++) {
             REQUIRE_EQ(crew_release(leases[i]), CREW_STALE);
         }
-        /* A set without threads is nothing to keep. */
+        /* A pool keeps no set without threads. */
         (void)CHECK_EQ(usage_of(pool).created, 0);
     }
     close_pool(pool);

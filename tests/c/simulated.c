@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What the simulated port alone can show: bounds met to the millisecond, ages of hours, and the nth creation failing,
- * for every n, with nothing else in the process that could hide a loss.
+ * What the simulated port alone can show: bounds met to the millisecond, ages of hours, and the nth
+ * creation failing, for every n, with nothing else in the process that could hide a loss.
  */
 #include "simulated.h"
 #include "sim_suite.h"
@@ -175,7 +175,10 @@ static void waits_end_to_the_millisecond(void)
     check_nothing_left();
 }
 
-/* The promise is: once it has been idle for that age, and before it has been idle for twice that age. */
+/*
+ * The promise is: once it has been idle for that age, and before it has been idle for twice that
+ * age.
+ */
 static void idle_set_goes_back_at_its_age(void)
 {
     crew_pool_options options = pair_options(2u);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Several threads share two pools for a bounded number of operations; afterwards the sums agree. Jobs and their
- * submitters touch plain memory in turn, with nothing but crew_run and crew_join between them, so that a race detector
- * sees whether those two order it.
+ * Several threads share two pools for a bounded number of operations; afterwards the sums agree.
+ * Jobs and their submitters touch plain memory in turn, with nothing but crew_run and crew_join
+ * between them, so that a race detector sees whether those two order it.
  */
 #include "check.h"
 #include "crew_port_posix.h"
@@ -120,7 +120,7 @@ static void sums_agree(void)
     (void)CHECK_EQ(held_bytes(), 0);
 }
 
-/* ---- two who give jobs to one worker ---- */
+/* ---- two threads that give jobs to one worker ---- */
 
 typedef struct giver {
     pthread_t thread;
@@ -149,7 +149,9 @@ static void *giver_main(void *argument)
     return NULL;
 }
 
-/* A worker that lives takes the job or is busy, also when it becomes free at the moment of asking. */
+/*
+ * A worker that lives takes the job or is busy, also when it becomes free at the moment of asking.
+ */
 static void living_worker_is_never_said_to_be_gone(void)
 {
     crew_pool_options options = pair_options("shared", 1u);

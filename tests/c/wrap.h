@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * A port around the POSIX port that counts, listens and, when told to, fails. A test boots with `wrap_port`; the
- * settings may be changed at any time from the test's thread.
+ * A port around the POSIX port that counts, listens and, when told to, fails. A test boots with
+ * `wrap_port`; the settings may be changed at any time from the test's thread.
  */
 #ifndef WRAP_H
 #define WRAP_H

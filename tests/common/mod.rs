@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the integration tests share: a simulated port, simulated targets, and short ways to boot and open.
+//! What the integration tests share: a simulated port, simulated targets, and short ways to boot
+//! and open.
 
 #![allow(dead_code)] // Each test program uses a part of it.
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The demonstration: an IOC whose CA server runs on a pool of thread sets, and clients that try to exhaust it.
+"""The demonstration: a CA server on a pool of thread sets, and clients that try to exhaust it.
 
 Prints what was seen next to what is wanted, and exits with 1 when a figure is wrong.
 """
@@ -18,18 +18,20 @@ from iocprocess import BUILD, Ioc, IocError, mistake_is_told
 PV = "demo:count"
 SETS = 40
 WAIT_MS = 100
-# A strictly sequential client's next connection comes before the last set is back: up to 5 sets at once were seen.
+# A strictly sequential client's next connection comes before the last set is back: up to 5 sets at
+# once were seen.
 SEQUENTIAL_SETS = 6
 WARM_UP = 500
-# What two thread switches and a TCP handshake may take on a busy machine. A refused client waits WAIT_MS besides; an
-# IOC with a broken accept loop would answer after 15 s.
+# Time for two thread switches and a TCP handshake on a busy machine. A refused client waits WAIT_MS
+# besides; an IOC with a broken accept loop would answer after 15 s.
 SLACK_MS = 100.0
-# What malloc's own bookkeeping moves between two readings of an IOC in which nothing changed.
+# Malloc's own bookkeeping moves by this much between two readings of an IOC in which nothing
+# changed.
 HEAP_NOISE_BYTES = 4096
 
 
 class Table:
-    """The figures, as they are found, and whether all of them are right."""
+    """Prints the figures as the steps find them, and counts those that are right."""
 
     WIDTHS = (66, 12, 18)
 
@@ -64,7 +66,8 @@ class Table:
         return 0 if self.wrong == 0 else 1
 
     def verdict(self, which, report, start):
-        """Prints the report of an IOC, then the verdict and the time since `start`. Returns the exit status."""
+        """Prints the report of an IOC, then the verdict and the time since `start`. Returns the
+        exit status."""
         print(f"\nThe {which} IOC's own report at its end (crewShow 1):")
         print("\n".join("  | " + line for line in report))
         verdict = "all figures are right" if self.wrong == 0 else f"{self.wrong} figures are WRONG"
@@ -101,7 +104,7 @@ def cas_pool(ioc):
 
 
 def run_sequence(ioc, count, done, total):
-    """`count` clients one after the other. How many were served."""
+    """Connects `count` clients one after the other. Returns how many were served."""
     served = 0
     for _ in range(count):
         try:
@@ -116,10 +119,11 @@ def run_sequence(ioc, count, done, total):
 
 
 def heap_growth(ioc, total):
-    """Bytes by which the IOC's heap grows from the WARM_UP-th to the last of `total` sequential connections.
+    """Measures by how many bytes the IOC's heap grows from the WARM_UP-th to the last of `total`
+    sequential connections.
 
-    The warm-up ends with as many clients at once as a sequential client can ever need, so that how many sets there are
-    does not depend on how busy this machine is.
+    The warm-up ends with as many clients at once as a sequential client can ever need, so that how
+    many sets there are does not depend on how busy this machine is.
     """
     warm_up = min(WARM_UP, total // 2)
     served = run_sequence(ioc, warm_up, 0, total)
@@ -298,7 +302,7 @@ def bypass_step(table):
 
 
 def valgrind_step():
-    """A short run under memcheck. The exit status to give."""
+    """Does a short run under memcheck. Returns the exit status."""
     wrapper = ("valgrind", "--quiet", "--error-exitcode=9", "--fair-sched=yes")
     print("A short run under valgrind (memcheck)", flush=True)
     with Ioc(settings={"SETS": 6, "PERHOST": 2, "WAITMS": 20, "PRESTART": 1, "SEAL": "#"}, wrapper=wrapper) as ioc:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * crewFleetAsk and crewFleetRun in one IOC that is owner and asker: how jobs end, what is refused, and that the unit is
- * back after each. C++, for a job that throws.
+ * crewFleetAsk and crewFleetRun in one IOC that is owner and asker: how jobs end, what is refused,
+ * and that the unit is back after each. C++, for a job that throws.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ namespace {
 
 const char *const KEY = "work";
 const uint32_t UNITS = 2;
-/* For what takes microseconds; a death is seen within a second or so. */
+/* Bounds waits that take microseconds; a death is seen within a second or so. */
 const double LONG_S = 30.0;
 const uint32_t LONG_MS = 30000;
 const double LOOK_S = 0.01;
@@ -200,7 +200,10 @@ void as_many_jobs_run_as_there_are_units()
     CHECK_EQ(freeUnits(), UNITS);
 }
 
-/* The set is idle before the unit is: whoever gets the unit finds a set, at once, every time. */
+/*
+ * The set is idle before the unit is free: the asker that gets the unit finds a set, at once, every
+ * time.
+ */
 void a_unit_that_is_free_has_a_set()
 {
     char text[CREW_LEASE_TEXT_BYTES];
@@ -313,7 +316,7 @@ void a_lease_that_nobody_brings_is_taken_back()
     CHECK_EQ(crewFleetRun(second.c_str(), NULL, run, &job, ended), CREW_FLEET_NOT_RESERVED);
 }
 
-/* Also with a job at work, whose unit then is nobody's. */
+/* Also with a job at work, whose unit then belongs to no resource. */
 void after_a_reset_the_pool_is_published_anew()
 {
     Job job(Job::WAITS);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* A lease as text: what is printed is read again, and what is no lease is told. Likewise a key. */
+/*
+ * A lease as text: the printed text is read back as the same lease, and a text that is none is
+ * refused. Likewise a key.
+ */
 #include <inttypes.h>
 
 #include <crewFleet.h>

@@ -85,8 +85,8 @@ static int lease_all(crew_pool pool, crew_lease *leases, uint32_t *workers)
 }
 
 /*
- * The core's part of a job, without a switch in it. What a worker's thread would say to the core this thread says in its
- * place: no other one runs meanwhile.
+ * The core's part of a job, without a switch in it: this thread makes the worker's calls in its
+ * place, since no other thread runs meanwhile.
  */
 static void dispatch_is_counted_without_threads(void)
 {
@@ -146,7 +146,7 @@ static void round_trip_of_a_job(void)
 static crew_event ping;
 static crew_event pong;
 
-/* Until nobody plays any more. */
+/* Until the other thread posts no more. */
 static int32_t job_plays(void *argument)
 {
     const crew_port *port = port_sim();
@@ -158,7 +158,7 @@ static int32_t job_plays(void *argument)
     return 0;
 }
 
-/* The least that a hand-over to another thread of this port and back can be. */
+/* The floor: no hand-over to another thread of this port and back can take less. */
 static void round_trip_of_two_events(void)
 {
     const crew_port *port = port_sim();

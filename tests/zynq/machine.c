@@ -50,7 +50,9 @@ void machine_exception(uint32_t which, uint32_t address)
     machine_exit(1);
 }
 
-/* What the core's panic handler calls, in place of the C library's, which knows signals. */
+/*
+ * The core's panic handler calls this. It stands in place of the C library's, which needs signals.
+ */
 void abort(void)
 {
     say("FAILED machine: abort\n");

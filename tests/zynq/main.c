@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The self-test: all suites in one process, since a process boots Crew once; conformance last, since it seals. */
+/*
+ * The self-test: all suites in one process, since a process boots Crew once; conformance last,
+ * since it seals.
+ */
 #include "check_suites.h"
 #include "conformance.h"
 #include "counts.h"

@@ -5,7 +5,10 @@
 
 #include <string.h>
 
-/* What a switch leaves on the stack, lowest address first: what the procedure call standard has a function preserve. */
+/*
+ * A switch leaves on the stack the registers that a function must preserve (procedure call
+ * standard), lowest address first.
+ */
 typedef struct frame {
     uint64_t d8_to_d15[8];
     uint32_t r3_to_r11[9]; /* r3 only to keep the stack aligned to 8 bytes */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The console on the second UART, and what newlib's stdio asks of a system. A board's boot loader has set the speed. */
+/*
+ * The console on the second UART, and what newlib's stdio asks of a system. A board's boot loader
+ * has set the speed.
+ */
 #include "machine.h"
 
 #include <errno.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Real threads under stress: rounds of a few seconds, in each of which 8, or nearly 48, clients do everything at random.
- * In every second round nothing is killed and nothing fails; in every second pair of rounds no pool is closed. After each
- * round all sums are compared, every pool is closed, and what is left of heap and threads is read. The last is sealed.
+ * Real threads under stress: rounds of a few seconds, in each of which 8, or nearly 48, clients do
+ * everything at random. In every second round nothing is killed and nothing fails; in every second
+ * pair of rounds no pool is closed. After each round all sums are compared, every pool is closed,
+ * and what is left of heap and threads is read. The last is sealed.
  *
  *   stress [seconds [seed]]
  *
@@ -241,7 +242,8 @@ static void everything_has_happened(void)
         (void)check_true(refusals[met[i]] > 0u, crew_status_text(met[i]), __FILE__, __LINE__);
     }
     for (what = 0; what < N_COUNTS; what++) {
-        if (what != N_EVENT_FAILED) { /* events are made once; there are too few of them to count on it */
+        /* events are made once; there are too few of them to count on it */
+        if (what != N_EVENT_FAILED) {
             (void)check_true(counted(what) > 0u, "a count is 0, see the table", __FILE__, __LINE__);
         }
     }

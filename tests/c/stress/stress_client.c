@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * A client: does anything at random, to what it holds, and to what it sees others hold. Its own handles are ended by
- * strangers under its hands; it knows what then may happen, and that it happens to one of the two only.
+ * A client: does anything at random, to what it holds, and to what it sees others hold. Its own
+ * handles are ended by strangers under its hands; it knows what then may happen, and that it
+ * happens to only one of the two.
  */
 #include "stress.h"
 
@@ -151,7 +152,9 @@ static void acquire(client *self)
         (void)__atomic_add_fetch(&its->granted, 1u, __ATOMIC_ACQ_REL);
         it->its = its; /* stays its user */
         if (it->peer != 0u && its->per_peer != 0u) {
-            /* Nobody counts more than the core does: what is released is uncounted here first. */
+            /*
+             * The count here must never be above the core's: uncount a set first, then release it.
+             */
             const uint32_t has = __atomic_add_fetch(&its->peer_has[it->peer], 1u, __ATOMIC_SEQ_CST);
 
             MUST(!now.calm || has <= its->per_peer || __atomic_load_n(&its->closing, __ATOMIC_SEQ_CST) != 0u, has);

@@ -52,7 +52,8 @@ static int32_t end(token *job)
     const int32_t value = token_value(job);
 
     job->echo = echo_of(job->id);
-    add(&job->ended); /* the last access: the token of a detached job may have a new life from here on */
+    /* the last access: the token of a detached job may have a new life from here on */
+    add(&job->ended);
     return value;
 }
 
@@ -68,9 +69,10 @@ static void note_unwound(void *argument)
 }
 
 /*
- * A sleep that is a cancellation point. The thread sanitizer puts a nanosleep of its own in the C library's place, and does
- * not notice when it is left by cancellation: it takes none of that thread's atomics for ordering from then on, and reports
- * what the exit hook hands over. So there the sleep is the system's, with a cancellation point after it.
+ * A sleep that is a cancellation point. The thread sanitizer puts a nanosleep of its own in the C
+ * library's place, and does not notice when it is left by cancellation: it takes none of that
+ * thread's atomics for ordering from then on, and reports what the exit hook hands over. So there
+ * the sleep is the system's, with a cancellation point after it.
  */
 static void nap(const struct timespec *time)
 {
@@ -102,7 +104,10 @@ static int32_t job_exits(void *argument)
     return 0;
 }
 
-/* A worker that is itself a client of another pool. Who may be cancelled does not call Crew without care (crew.h). */
+/*
+ * A worker that is itself a client of another pool. It may be cancelled, so it calls Crew with care
+ * (crew.h).
+ */
 static int32_t job_calls(void *argument)
 {
     token *job = begin(argument);

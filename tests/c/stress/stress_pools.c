@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The pools: opened by one thread, closed by any, and what their figures must be when nothing moves. */
+/*
+ * The pools: opened by one thread, closed by any, and what their figures must be when nothing
+ * moves.
+ */
 #include "stress.h"
 
 #include "audit.h"
@@ -15,7 +18,10 @@ static const crew_role pair_roles[2] = { { "reader", 64u * KIB, 10u }, { "writer
 static const crew_role trio_roles[3] = { { "conn", 128u * KIB, 20u }, { "in", 64u * KIB, 10u }, { "out", 64u * KIB, 10u } };
 static const crew_role solo_roles[1] = { { "only", 256u * KIB, 15u } };
 
-/* Size, flags, name, roles, how many, capacity, prestart, keep, idle age, busy age, per peer, 0, extra bytes. */
+/*
+ * Size, flags, name, roles, how many, capacity, prestart, keep, idle age, busy age, per peer, 0,
+ * extra bytes.
+ */
 static const crew_pool_options shapes[SLOTS] = {
     { sizeof(crew_pool_options), 0u, "pair", pair_roles, 2u, 24u, 0u, 2u, 0u, 1u, 4u, 0u, 0u },
     { sizeof(crew_pool_options), CREW_POOL_ROLE_NAMES, "trio", trio_roles, 3u, 12u, 1u, 1u, 1u, 0u, 0u, 0u, 0u },
@@ -233,7 +239,7 @@ static sums sums_now(void)
     return all;
 }
 
-/* Ended threads are joined by whoever looks, and idle sets grow old meanwhile. */
+/* The next caller that looks joins ended threads, and idle sets grow old meanwhile. */
 static int sums_agree(void *context)
 {
     const sums all = sums_now();
@@ -259,8 +265,10 @@ static void check_life(life *its)
 
     MUST(eventually(retirements_agree, its), its->slot);
     MUST(crew_pool_usage(its->pool, &usage) == CREW_OK, its->slot);
-    /* Where pools are closed, somebody who waited for a pool's former life may have been lent a set of this one, which it
-       gave back at once. */
+    /*
+     * Where pools are closed, a waiter for a pool's former life may have been lent a set of this
+     * one, which it gave back at once.
+     */
     MUST(usage.leases == get(&its->granted) || (!now.stable && usage.leases > get(&its->granted)),
          (int64_t)usage.leases - get(&its->granted));
     for (kind = 0; kind < CREW_REFUSAL_KINDS; kind++) {
