@@ -27,7 +27,8 @@ typedef struct churn_result {
  * Does `cycle`, which returns how many of its calls went wrong, 10,000 times, and prints the heap
  * every 1,000.
  */
-void churn_cycles(const char *name, unsigned (*cycle)(void *context), void *context, churn_result *seen);
+void churn_cycles(const char *name, unsigned (*cycle)(void *context), void *context,
+                  churn_result *seen);
 
 /*
  * Boots with a budget larger than the board, and tests the verdict. Only the first call tests;

@@ -71,7 +71,8 @@ static unsigned cycle_on_threads(void *context)
     return wrong;
 }
 
-void churn_cycles(const char *name, unsigned (*cycle)(void *context), void *context, churn_result *seen)
+void churn_cycles(const char *name, unsigned (*cycle)(void *context), void *context,
+                  churn_result *seen)
 {
     heap before = { 0, 0 };
     heap now = { 0, 0 };
@@ -89,10 +90,11 @@ void churn_cycles(const char *name, unsigned (*cycle)(void *context), void *cont
     }
     now = heap_now();
     seen->lost_bytes = before.free_bytes - now.free_bytes;
-    (void)printf("churn %s: %5u cycles, heap free %ld B, largest block %ld B\n", name, CYCLES, now.free_bytes,
-                 now.largest_bytes);
-    (void)printf("churn %s: %ld B lost in %u cycles, %ld.%02ld B each\n", name, seen->lost_bytes, CYCLES,
-                 seen->lost_bytes / (long)CYCLES, seen->lost_bytes % (long)CYCLES / (long)(CYCLES / 100u));
+    (void)printf("churn %s: %5u cycles, heap free %ld B, largest block %ld B\n", name, CYCLES,
+                 now.free_bytes, now.largest_bytes);
+    (void)printf("churn %s: %ld B lost in %u cycles, %ld.%02ld B each\n", name, seen->lost_bytes,
+                 CYCLES, seen->lost_bytes / (long)CYCLES,
+                 seen->lost_bytes % (long)CYCLES / (long)(CYCLES / 100u));
 }
 
 /* All of its jobs were done, and nothing was lost. */

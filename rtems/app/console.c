@@ -34,7 +34,10 @@ static void deaths(void) { (void)deaths_suite(check_suites_line, &all); }
 static void memory(void) { (void)memory_suite(check_suites_line, &all); }
 static void churn(void) { (void)churn_suite(check_suites_line, &all); }
 static void counts(void) { (void)counts_suite(check_suites_line, &all); }
-static void conformance(void) { (void)crew_conformance(crew_port_posix(), check_suites_line, &all); }
+static void conformance(void)
+{
+    (void)crew_conformance(crew_port_posix(), check_suites_line, &all);
+}
 
 static void report(void)
 {
@@ -64,7 +67,8 @@ static const struct {
     void (*function)(void);
     const char *what;
 } commands[] = {
-    { "boot", boot, "boots Crew with more than the board has (the first command for all the others)" },
+    { "boot", boot,
+      "boots Crew with more than the board has (the first command for all the others)" },
     { "threads", threads, "names, priorities, stacks, protection" },
     { "deaths", deaths, "threads that end, by each of the means" },
     { "memory", memory, "a full house, refusals, a full heap" },

@@ -99,7 +99,9 @@ static void count_threads(const char *name, size_t stack_bytes, int priority)
 
 static int counted_pool(uint32_t priority, uint32_t role_count, crew_pool *pool)
 {
-    crew_role roles[3] = { { "first", STACK_BYTES, 0u }, { "second", STACK_BYTES, 0u }, { "third", STACK_BYTES, 0u } };
+    crew_role roles[3] = { { "first", STACK_BYTES, 0u },
+                           { "second", STACK_BYTES, 0u },
+                           { "third", STACK_BYTES, 0u } };
     crew_pool_options options = CREW_POOL_OPTIONS_INIT;
     uint32_t i;
 

@@ -324,7 +324,8 @@ static void ended_at_any_instant(const char *name, int32_t (*end)(size_t thread)
         REQUIRE_EQ(usage_of(pool).threads_created, 2u * (round + 1u));
         REQUIRE_EQ(held_bytes(), before.held_bytes + STACK_BYTES);
     }
-    (void)printf("deaths %s: %u sets ended in or between %lu jobs\n", name, AMBUSHES, (unsigned long)jobs);
+    (void)printf("deaths %s: %u sets ended in or between %lu jobs\n", name, AMBUSHES,
+                 (unsigned long)jobs);
     (void)CHECK(jobs > AMBUSHES);
     (void)CHECK_EQ(crew_release(ambush_lease), CREW_OK);
     (void)CHECK_EQ(crew_pool_close(ambush_pool, LONG_MS), CREW_OK);

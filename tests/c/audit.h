@@ -32,7 +32,8 @@ int32_t crew_audit_busy(char *text, size_t size);
 #define CHECK_AUDIT(threads) \
     do { \
         char text_[256] = ""; \
-        (void)check_true(crew_audit((threads), text_, sizeof(text_)) == 1, text_, __FILE__, __LINE__); \
+        (void)check_true(crew_audit((threads), text_, sizeof(text_)) == 1, text_, __FILE__, \
+                         __LINE__); \
     } while (0)
 
 #endif

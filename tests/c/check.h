@@ -41,11 +41,12 @@ static inline int check_true(int ok, const char *what, const char *file, int lin
     return ok;
 }
 
-static inline int check_equal(int64_t actual, int64_t expected, const char *what, const char *file, int line)
+static inline int check_equal(int64_t actual, int64_t expected, const char *what, const char *file,
+                              int line)
 {
     if (actual != expected && check.failures_here++ == 0) {
-        (void)snprintf(check.first, sizeof(check.first), "%s:%d: %s is %lld, expected %lld", file, line, what,
-                       (long long)actual, (long long)expected);
+        (void)snprintf(check.first, sizeof(check.first), "%s:%d: %s is %lld, expected %lld", file,
+                       line, what, (long long)actual, (long long)expected);
     }
     return actual == expected;
 }
@@ -53,15 +54,16 @@ static inline int check_equal(int64_t actual, int64_t expected, const char *what
 static inline int check_text(const char *actual, const char *part, const char *file, int line)
 {
     if (strstr(actual, part) == NULL && check.failures_here++ == 0) {
-        (void)snprintf(check.first, sizeof(check.first), "%s:%d: \"%.150s\" does not contain \"%.100s\"", file, line,
-                       actual, part);
+        (void)snprintf(check.first, sizeof(check.first),
+                       "%s:%d: \"%.150s\" does not contain \"%.100s\"", file, line, actual, part);
         return 0;
     }
     return 1;
 }
 
 #define CHECK(condition) check_true((condition) ? 1 : 0, #condition, __FILE__, __LINE__)
-#define CHECK_EQ(actual, expected) check_equal((int64_t)(actual), (int64_t)(expected), #actual, __FILE__, __LINE__)
+#define CHECK_EQ(actual, expected) \
+    check_equal((int64_t)(actual), (int64_t)(expected), #actual, __FILE__, __LINE__)
 #define CHECK_CONTAINS(actual, part) check_text(actual, part, __FILE__, __LINE__)
 #define REQUIRE(condition) \
     do { \
@@ -86,7 +88,8 @@ static inline int check_line(const char *name)
     } else if (check.failures_here == 1) {
         (void)snprintf(text, sizeof(text), "FAILED %s: %s", name, check.first);
     } else {
-        (void)snprintf(text, sizeof(text), "FAILED %s: %s (and %d more)", name, check.first, check.failures_here - 1);
+        (void)snprintf(text, sizeof(text), "FAILED %s: %s (and %d more)", name, check.first,
+                       check.failures_here - 1);
     }
     check.print(check.context, text);
     return check.failures_here == 0;

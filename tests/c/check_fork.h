@@ -36,10 +36,11 @@ static inline int check_wait(pid_t child, const char *name)
         return WEXITSTATUS(status) == 0;
     }
     if (WIFSIGNALED(status)) {
-        (void)snprintf(text, sizeof(text), "FAILED %s: ended by signal %d%s", name, WTERMSIG(status),
-                       WTERMSIG(status) == SIGALRM ? " (out of time)" : "");
+        (void)snprintf(text, sizeof(text), "FAILED %s: ended by signal %d%s", name,
+                       WTERMSIG(status), WTERMSIG(status) == SIGALRM ? " (out of time)" : "");
     } else {
-        (void)snprintf(text, sizeof(text), "FAILED %s: ended with exit status %d", name, WEXITSTATUS(status));
+        (void)snprintf(text, sizeof(text), "FAILED %s: ended with exit status %d", name,
+                       WEXITSTATUS(status));
     }
     check.print(check.context, text);
     return 0;

@@ -66,7 +66,8 @@ static void breathe(void)
     (void)means->event_wait(means->context, &pause_event, 1u);
 }
 
-static const crew_role two_roles[2] = { { "reader", STACK_BYTES, 20u }, { "writer", STACK_BYTES, 10u } };
+static const crew_role two_roles[2] = { { "reader", STACK_BYTES, 20u },
+                                        { "writer", STACK_BYTES, 10u } };
 
 static uint64_t thread_bytes(void)
 {
@@ -157,7 +158,8 @@ static void lends_runs_joins_and_returns(void)
     (void)CHECK_EQ(held_bytes(), before.held_bytes);
     REQUIRE(acquired(pool, &lease));
     for (role = 0; role < 2u; role++) {
-        (void)CHECK_EQ(crew_run(lease, role, "value", job_value, &values[role], &jobs[role]), CREW_OK);
+        (void)CHECK_EQ(crew_run(lease, role, "value", job_value, &values[role], &jobs[role]),
+                       CREW_OK);
     }
     for (role = 0; role < 2u; role++) {
         crew_result result = CREW_RESULT_INIT;
@@ -256,7 +258,8 @@ static void refusal_at_capacity_changes_nothing(void)
     held = held_bytes();
     (void)CHECK_EQ(crew_acquire(pool, 0u, &none, NULL), CREW_REFUSED_AT_CAPACITY);
     after = usage_of(pool);
-    (void)CHECK_EQ(after.refused[CREW_REFUSED_AT_CAPACITY], before.refused[CREW_REFUSED_AT_CAPACITY] + 1u);
+    (void)CHECK_EQ(after.refused[CREW_REFUSED_AT_CAPACITY],
+                   before.refused[CREW_REFUSED_AT_CAPACITY] + 1u);
     (void)CHECK_EQ(after.created, before.created);
     (void)CHECK_EQ(after.busy, before.busy);
     (void)CHECK_EQ(after.threads_created, before.threads_created);
@@ -277,7 +280,8 @@ static void detached_job_returns_its_set(void)
     for (round = 0; round < 2u; round++) {
         /* At once detached, and detached later. */
         REQUIRE_EQ(crew_acquire(pool, LONG_MS, &lease, NULL), CREW_OK);
-        (void)CHECK_EQ(crew_run(lease, 1u, "gate", job_gate, &gates[0], round == 0u ? NULL : &job), CREW_OK);
+        (void)CHECK_EQ(crew_run(lease, 1u, "gate", job_gate, &gates[0], round == 0u ? NULL : &job),
+                       CREW_OK);
         (void)CHECK_EQ(crew_release(lease), CREW_OK);
         if (round == 1u) {
             (void)CHECK_EQ(crew_detach(job), CREW_OK);
@@ -330,7 +334,8 @@ static void waiting_acquire_gets_the_set_released_meanwhile(void)
     REQUIRE(opened(&other_options, &other));
     REQUIRE(acquired(self.pool, &self.lease));
     REQUIRE(acquired(other, &other_lease));
-    REQUIRE_EQ(crew_run(other_lease, 0u, "releaser", job_release_when_awaited, &self, &job), CREW_OK);
+    REQUIRE_EQ(crew_run(other_lease, 0u, "releaser", job_release_when_awaited, &self, &job),
+               CREW_OK);
     (void)CHECK_EQ(crew_acquire(self.pool, LONG_MS, &lease, NULL), CREW_OK);
     (void)CHECK_EQ(crew_join(job, LONG_MS, &result), CREW_OK);
     (void)CHECK_EQ(result.value, 1);
@@ -469,7 +474,8 @@ static void trim_gives_idle_sets_back(void)
     /* A stopped thread needs a moment to end; the bytes come back once it has been joined. */
     for (i = 0; i < LONG_MS; i++) {
         (void)CHECK_EQ(crew_pool_trim(pool, 1u), CREW_OK);
-        if (usage_of(pool).created == 1u && held_bytes() == before.held_bytes + 2u * thread_bytes()) {
+        if (usage_of(pool).created == 1u &&
+            held_bytes() == before.held_bytes + 2u * thread_bytes()) {
             break;
         }
         breathe();
@@ -519,7 +525,8 @@ static void peer_limit_counts_each_key(void)
     options.per_peer = 1u;
     REQUIRE(opened(&options, &pool));
     REQUIRE_EQ(crew_acquire_peer(pool, 0xC0A80001u, 0u, &first, NULL), CREW_OK);
-    (void)CHECK_EQ(crew_acquire_peer(pool, 0xC0A80001u, 0u, &none, &refusal), CREW_REFUSED_PEER_LIMIT);
+    (void)CHECK_EQ(crew_acquire_peer(pool, 0xC0A80001u, 0u, &none, &refusal),
+                   CREW_REFUSED_PEER_LIMIT);
     (void)CHECK_EQ(refusal.kind, CREW_REFUSED_PEER_LIMIT);
     (void)CHECK_EQ(refusal.capacity, 1);
     (void)CHECK_EQ(none.bits, 0);

@@ -70,7 +70,8 @@ static int begin(uint32_t capacity)
     crew_pool_options options = pair_options("mortal", capacity);
 
     threads_before = threads_alive();
-    return CHECK_EQ(boot(wrap_port(), 0u), CREW_OK) && CHECK_EQ(crew_pool_open(&options, &pool), CREW_OK);
+    return CHECK_EQ(boot(wrap_port(), 0u), CREW_OK) &&
+           CHECK_EQ(crew_pool_open(&options, &pool), CREW_OK);
 }
 
 static int cancel(crew_lease lease, uint32_t role)
@@ -435,7 +436,9 @@ static void detached_job_that_dies_is_told(void)
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     REQUIRE_EQ(crew_run(lease, 0u, "doomed-job", job_exits, NULL, NULL), CREW_OK);
     CHECK_EVENTUALLY(crew_pool_trim(pool, 8u) == CREW_OK && usage_of(pool).created == 0u);
-    (void)CHECK_EQ(wrap_logged(CREW_SEVERITY_MAJOR, "doomed-job") + wrap_logged(CREW_SEVERITY_MINOR, "doomed-job"), 1);
+    (void)CHECK_EQ(wrap_logged(CREW_SEVERITY_MAJOR, "doomed-job") +
+                       wrap_logged(CREW_SEVERITY_MINOR, "doomed-job"),
+                   1);
     (void)CHECK_EQ(crew_release(lease), CREW_RETIRED);
     (void)CHECK_EQ(usage_of(pool).retirements, 1);
 }

@@ -14,7 +14,9 @@
 
 static crew_pool pool;
 static crew_lease first;
-static const crew_role roles[ROLES] = { { "a", STACK_BYTES, 5u }, { "b", STACK_BYTES, 5u }, { "c", STACK_BYTES, 5u } };
+static const crew_role roles[ROLES] = { { "a", STACK_BYTES, 5u },
+                                        { "b", STACK_BYTES, 5u },
+                                        { "c", STACK_BYTES, 5u } };
 
 /* A pool with one set out on a lease: a failed growth must leave this set as it is. */
 static int begin(void)
@@ -25,7 +27,8 @@ static int begin(void)
     options.roles = roles;
     options.role_count = ROLES;
     options.capacity = 3u;
-    return CHECK_EQ(boot(wrap_port(), BUDGET_MIB), CREW_OK) && CHECK_EQ(crew_pool_open(&options, &pool), CREW_OK) &&
+    return CHECK_EQ(boot(wrap_port(), BUDGET_MIB), CREW_OK) &&
+           CHECK_EQ(crew_pool_open(&options, &pool), CREW_OK) &&
            CHECK_EQ(crew_acquire(pool, 0u, &first, NULL), CREW_OK);
 }
 
@@ -196,7 +199,8 @@ static void capacity_and_budget_have_their_own_kinds(void)
     crew_charge_handle charge;
 
     REQUIRE(begin());
-    REQUIRE_EQ(crew_charge((uint64_t)BUDGET_MIB * 1048576u - 2u * SET_BYTES + 1u, &charge), CREW_OK);
+    REQUIRE_EQ(crew_charge((uint64_t)BUDGET_MIB * 1048576u - 2u * SET_BYTES + 1u, &charge),
+               CREW_OK);
     refusal = refused(CREW_REFUSED_OUT_OF_RESERVATION, 0u);
     (void)CHECK_EQ(refusal.bytes_requested, SET_BYTES);
     (void)CHECK_EQ(refusal.bytes_budget, BUDGET_MIB * 1048576u);

@@ -126,7 +126,8 @@ static int run(int *countdown, int nth, int from_there_on)
         wrap_set(&wrap.from_there_on, from_there_on);
         wrap_set(countdown, nth);
         heals(port, pool, with_faults(port, &pool));
-        (void)snprintf(name, sizeof(name), "call %d%s", nth, from_there_on ? " and all after it" : "");
+        (void)snprintf(name, sizeof(name), "call %d%s", nth,
+                       from_there_on ? " and all after it" : "");
         if (check.failures_here > 0) {
             (void)check_line(name);
             _exit(FAILED);

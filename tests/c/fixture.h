@@ -43,7 +43,8 @@ static inline void pause_ms(uint32_t ms)
     (void)nanosleep(&time, NULL);
 }
 
-static const crew_role pair_roles[2] = { { "first", STACK_BYTES, 10u }, { "second", STACK_BYTES, 10u } };
+static const crew_role pair_roles[2] = { { "first", STACK_BYTES, 10u },
+                                         { "second", STACK_BYTES, 10u } };
 
 static inline crew_pool_options pair_options(const char *name, uint32_t capacity)
 {

@@ -49,7 +49,8 @@ static inline int32_t desk_look(void *context, uint32_t node)
     if (__atomic_load_n(&at->blind, __ATOMIC_SEQ_CST) != 0u) {
         return CREW_HOLD_UNKNOWN;
     }
-    return __atomic_load_n(&at->held[node], __ATOMIC_SEQ_CST) != 0u ? CREW_HOLD_HELD : CREW_HOLD_FREE;
+    return __atomic_load_n(&at->held[node], __ATOMIC_SEQ_CST) != 0u ? CREW_HOLD_HELD
+                                                                    : CREW_HOLD_FREE;
 }
 
 static inline uint32_t desk_clock(void *context)

@@ -143,7 +143,8 @@ static void sizes_and_options_are_checked(void)
     options = good_options();
     options.memory = (uint32_t *)(void *)((char *)words + 1);
     (void)CHECK_EQ(crew_fleet_join(&options, &none), CREW_BAD_VALUE);
-    (void)CHECK_EQ(crew_fleet_geometry_of(options.memory, sizeof(words), &geometry), CREW_BAD_VALUE);
+    (void)CHECK_EQ(crew_fleet_geometry_of(options.memory, sizeof(words), &geometry),
+                   CREW_BAD_VALUE);
     options = good_options();
     options.bytes = (size_t)-1;
     (void)CHECK_EQ(crew_fleet_join(&options, &none), CREW_BAD_VALUE);
@@ -242,7 +243,8 @@ static void use_of(crew_fleet forged)
     (void)CHECK(no_such(crew_fleet_sweep(forged, &swept)));
     (void)CHECK(no_such(crew_fleet_reset(forged)));
     (void)CHECK(no_such(crew_fleet_report(forged, 0u, line_add, &none)));
-    (void)CHECK(number == 0x5A5A5A5Au && resource.bits == POISON && permit.bits == POISON && plan.kind == 0u);
+    (void)CHECK(number == 0x5A5A5A5Au && resource.bits == POISON && permit.bits == POISON &&
+                plan.kind == 0u);
     (void)CHECK_EQ(none.count, 0);
 }
 
@@ -310,7 +312,8 @@ static void handles_into_the_table_are_not_forged(void)
                     crew_fleet_accept(fleet, &forged, &wrong) == CREW_FLEET_NOT_RESERVED);
         life.node = (uint32_t)random_bits();
         life.incarnation = (uint32_t)random_bits() | 0x80000000u;
-        (void)CHECK(crew_fleet_node_dead(fleet, life) == (life.node < 4u ? CREW_OK : CREW_BAD_HANDLE));
+        (void)CHECK(crew_fleet_node_dead(fleet, life) ==
+                    (life.node < 4u ? CREW_OK : CREW_BAD_HANDLE));
     }
     forged = lease;
     forged.holder.node = 65536u;

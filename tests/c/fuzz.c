@@ -141,7 +141,8 @@ static uint64_t handle(int kind)
 {
     const uint8_t choice = byte();
     const known *of = &handles[choice >= 200u && choice < 212u ? (int)below(KINDS) : kind];
-    const uint32_t back = choice < 200u && of->count > 0u ? (choice / 40u) * (choice % 40u) % of->count : 0u;
+    const uint32_t back =
+        choice < 200u && of->count > 0u ? (choice / 40u) * (choice % 40u) % of->count : 0u;
     const uint64_t bits = of->count > 0u ? of->bits[of->count - 1u - back] : 0u;
 
     if (choice < 212u) {
@@ -272,7 +273,8 @@ static void check_end(int kind, uint64_t bits, int32_t status)
     if (status == CREW_OK) {
         end_once(kind, bits);
     } else {
-        LAW(status == CREW_STALE || status == CREW_BAD_HANDLE || (kind == LEASE && status == CREW_RETIRED) ||
+        LAW(status == CREW_STALE || status == CREW_BAD_HANDLE ||
+                (kind == LEASE && status == CREW_RETIRED) ||
                 (kind == POOL && status == CREW_TIMED_OUT),
             status);
     }
@@ -366,7 +368,8 @@ static void call_acquire(void)
     } else if (peer == 0u) {
         status = crew_acquire(pool, some_ms(), flaw == 2u ? NULL : &lease, flaw == 3u ? NULL : why);
     } else {
-        status = crew_acquire_peer(pool, peer - 1u, some_ms(), flaw == 2u ? NULL : &lease, flaw == 3u ? NULL : why);
+        status = crew_acquire_peer(pool, peer - 1u, some_ms(), flaw == 2u ? NULL : &lease,
+                                   flaw == 3u ? NULL : why);
     }
     LAW((status == CREW_OK) == (lease.bits != POISON), status);
     LAW(is_refusal(status) && flaw != 3u ? why->kind == status : why->kind == -1, status);
@@ -374,7 +377,9 @@ static void call_acquire(void)
     if (status == CREW_OK) {
         remember(LEASE, lease.bits);
     } else {
-        LAW(is_refusal(status) || status == CREW_STALE || status == CREW_BAD_HANDLE || flaw != 0u || peer == 1u, status);
+        LAW(is_refusal(status) || status == CREW_STALE || status == CREW_BAD_HANDLE || flaw != 0u ||
+                peer == 1u,
+            status);
     }
 }
 
@@ -388,7 +393,8 @@ static void call_release(void)
 
 static void call_run(void)
 {
-    static const behaviour behaviours[8] = { RETURNS, RETURNS, RETURNS, RETURNS, STAYS, STAYS, EXITS, RETURNS };
+    static const behaviour behaviours[8] = { RETURNS, RETURNS, RETURNS, RETURNS,
+                                             STAYS,   STAYS,   EXITS,   RETURNS };
     crew_lease lease;
     crew_job made = { POISON };
     const uint32_t role = below(5u);
@@ -435,7 +441,8 @@ static void call_join(void)
     LAW((status == CREW_OK) == (result.outcome != -1), status);
     if (status == CREW_OK) {
         end_once(JOB, at.bits);
-        LAW(result.outcome >= CREW_JOB_RETURNED && result.outcome <= CREW_JOB_NOT_RUN, result.outcome);
+        LAW(result.outcome >= CREW_JOB_RETURNED && result.outcome <= CREW_JOB_NOT_RUN,
+            result.outcome);
     } else {
         LAW(status == CREW_TIMED_OUT || status == CREW_STALE || status == CREW_BAD_HANDLE, status);
     }
@@ -624,7 +631,8 @@ static void print_who_is_left(void)
     (void)fprintf(stderr, "the gate has %d posts\n", posts);
     for (i = 0; i < token_count; i++) {
         if (tokens[i].begun != tokens[i].ended) {
-            (void)fprintf(stderr, "job %u, behaviour %d, has not ended\n", i, (int)tokens[i].behaviour);
+            (void)fprintf(stderr, "job %u, behaviour %d, has not ended\n", i,
+                          (int)tokens[i].behaviour);
         }
     }
 }
@@ -748,7 +756,8 @@ static int play_in_a_child(const uint8_t *bytes, size_t length)
         play(bytes, length);
         _exit(0);
     }
-    held = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    held = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
     if (said != NULL) {
         if (!held) {
             print_file(said);
@@ -839,7 +848,8 @@ int main(int argc, char **argv)
         failed += !play_random();
         streams++;
     }
-    (void)printf("fuzz: %d files and %d random streams in %ld s\n", files, streams, (long)(time(NULL) - begun));
+    (void)printf("fuzz: %d files and %d random streams in %ld s\n", files, streams,
+                 (long)(time(NULL) - begun));
     (void)printf("%d passed, %d failed\n", files + streams - failed, failed);
     return failed == 0 && files + streams > 0 ? 0 : 1;
 }

@@ -89,7 +89,8 @@ static snapshot take(void)
 static const char *endless(size_t length)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *map = (char *)mmap(NULL, 2u * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *map =
+        (char *)mmap(NULL, 2u * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (map == (char *)MAP_FAILED || mprotect(map + page, page, PROT_NONE) != 0) {
         return NULL;
@@ -139,7 +140,8 @@ static void everything_needs_boot(void)
     (void)CHECK(no_such(crew_detach(job)));
     (void)CHECK(no_such(crew_uncharge(charge)));
     (void)CHECK(no_such(crew_pool_usage(made, &usage)));
-    (void)CHECK(made.bits == POISON && lent.bits == POISON && job.bits == POISON && charge.bits == POISON);
+    (void)CHECK(made.bits == POISON && lent.bits == POISON && job.bits == POISON &&
+                charge.bits == POISON);
     (void)CHECK_EQ(thread, 1);
 }
 
@@ -210,8 +212,9 @@ static void boot_wants_a_whole_port(void)
 
 static void budget_text_is_a_whole_number(void)
 {
-    static const char *const wrong[] = { "", " ", "0", "00", "lots", "12x", "x12", "-3", "+", "1.5", "1 2", "0x10",
-                                         "99999999999999999999", "4294967296", "\t\n", "12\x01" };
+    static const char *const wrong[] = { "", " ", "0", "00", "lots", "12x", "x12", "-3", "+", "1.5",
+                                         "1 2", "0x10", "99999999999999999999", "4294967296",
+                                         "\t\n", "12\x01" };
     uint32_t mib = 4711u;
     size_t i;
 
@@ -338,6 +341,14 @@ static void null_arguments(void)
     UNCHANGED(before);
 }
 
+/* None, one byte less, one byte more, all that a number can say. */
+static uint32_t wrong_size(int step, uint32_t right)
+{
+    const uint32_t sizes[4] = { 0u, right - 1u, right + 1u, UINT32_MAX };
+
+    return sizes[step];
+}
+
 static void sizes_that_are_not_this_headers(void)
 {
     snapshot before = take();
@@ -353,11 +364,11 @@ static void sizes_that_are_not_this_headers(void)
         crew_lease lent = { POISON };
         crew_job job;
 
-        options.size = step == 0 ? 0u : step == 1 ? options.size - 1u : step == 2 ? options.size + 1u : UINT32_MAX;
-        refusal.size = step == 0 ? 0u : step == 1 ? refusal.size - 1u : step == 2 ? refusal.size + 1u : UINT32_MAX;
-        usage.size = step == 0 ? 0u : step == 1 ? usage.size - 1u : step == 2 ? usage.size + 1u : UINT32_MAX;
-        account.size = step == 0 ? 0u : step == 1 ? account.size - 1u : step == 2 ? account.size + 1u : UINT32_MAX;
-        result.size = step == 0 ? 0u : step == 1 ? result.size - 1u : step == 2 ? result.size + 1u : UINT32_MAX;
+        options.size = wrong_size(step, options.size);
+        refusal.size = wrong_size(step, refusal.size);
+        usage.size = wrong_size(step, usage.size);
+        account.size = wrong_size(step, account.size);
+        result.size = wrong_size(step, result.size);
         account.held_bytes = POISON;
         result.outcome = 123;
         (void)CHECK_EQ(crew_pool_open(&options, &made), CREW_BAD_SIZE);
@@ -439,7 +450,8 @@ static void handles_of_random_bits(void)
 
     for (i = 0; i < RANDOM_HANDLES; i++) {
         /* Wholly random, and one bit or one byte beside the real thing. */
-        uint64_t near = i % 3 == 1 ? (UINT64_C(1) << (i / 3 % 64)) : random_bits() & (UINT64_C(0xFF) << (i % 8 * 8));
+        uint64_t near = i % 3 == 1 ? (UINT64_C(1) << (i / 3 % 64))
+                                   : random_bits() & (UINT64_C(0xFF) << (i % 8 * 8));
         int wild = i % 3 == 0;
         crew_pool as_pool;
         crew_lease as_lease;
@@ -624,7 +636,8 @@ static void texts_that_are_none(void)
     snapshot before = take();
     crew_pool_options options = good_options("texts");
     crew_role role = one_role[0];
-    const char *const wrong[6] = { "", "a\nb", "tab\t", "\x7F", "caf\xC3\xA9", endless(CREW_NAME_BYTES) };
+    const char *const wrong[6] = { "",     "a\nb",        "tab\t",
+                                   "\x7F", "caf\xC3\xA9", endless(CREW_NAME_BYTES) };
     crew_pool made = { POISON };
     crew_job job = { POISON };
     size_t i;
@@ -641,7 +654,8 @@ static void texts_that_are_none(void)
     for (i = 0; i < 5u; i++) {
         (void)CHECK_EQ(crew_run(lease, 0u, wrong[i], job_seven, NULL, &job), CREW_BAD_TEXT);
     }
-    (void)CHECK_EQ(crew_run(lease, 0u, endless(CREW_LABEL_BYTES), job_seven, NULL, &job), CREW_BAD_TEXT);
+    (void)CHECK_EQ(crew_run(lease, 0u, endless(CREW_LABEL_BYTES), job_seven, NULL, &job),
+                   CREW_BAD_TEXT);
     role.name = NULL;
     (void)CHECK_EQ(crew_pool_open(&options, &made), CREW_NULL_ARGUMENT);
     (void)CHECK(made.bits == POISON && job.bits == POISON);
@@ -770,7 +784,8 @@ static void tables_that_are_full(void)
         (void)CHECK_EQ(crew_uncharge(charges[i]), CREW_OK);
     }
     options.capacity = 1u;
-    while (made < CREW_MAX_POOLS - 1u && CHECK_EQ(crew_pool_open(&options, &pools[made]), CREW_OK)) {
+    while (made < CREW_MAX_POOLS - 1u &&
+           CHECK_EQ(crew_pool_open(&options, &pools[made]), CREW_OK)) {
         made++;
     }
     (void)CHECK_EQ(crew_pool_open(&options, &no_pool), CREW_TABLE_FULL);

@@ -100,7 +100,8 @@ static void cycle_allocates_nothing_and_is_never_refused(void)
         }
         served += crew_run(lease, 0u, "first", job_value, &value, &jobs[0]) == CREW_OK &&
                   crew_run(lease, 1u, "second", job_value, &value, &jobs[1]) == CREW_OK &&
-                  crew_join(jobs[1], LONG_MS, &second) == CREW_OK && crew_join(jobs[0], LONG_MS, &first) == CREW_OK &&
+                  crew_join(jobs[1], LONG_MS, &second) == CREW_OK &&
+                  crew_join(jobs[0], LONG_MS, &first) == CREW_OK &&
                   crew_release(lease) == CREW_OK && first.value == 6 && second.value == 6;
     }
     __atomic_store_n(&counting, 0, __ATOMIC_SEQ_CST);
@@ -136,7 +137,8 @@ static int fleet_round(crew_fleet owner, crew_fleet user, crew_key key)
            (crew_fleet_finish(owner, create.permit) == CREW_OK) +
            (crew_fleet_candidates(user, key, &candidate, 1u, &number) == CREW_OK && number == 1u) +
            (crew_fleet_budget(user, key, &budget) == CREW_OK && budget.live == 1u) +
-           (crew_fleet_acquire(user, key, &limits, crew_fleet_local_first, NULL, &reuse) == CREW_OK &&
+           (crew_fleet_acquire(user, key, &limits, crew_fleet_local_first, NULL, &reuse) ==
+                CREW_OK &&
             reuse.kind == CREW_PLAN_REMOTE_REUSE) +
            (crew_fleet_is_current(user, &reuse.lease) == CREW_OK) +
            (crew_fleet_accept(owner, &reuse.lease, &execution) == CREW_OK) +

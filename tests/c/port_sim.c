@@ -46,7 +46,8 @@ static size_t number_of(const sim_thread *thread)
 static int can_run(const sim_thread *thread)
 {
     return thread->state == SIM_READY ||
-           (thread->state == SIM_WAITING && (thread->event->word != 0u || thread->until_ms <= now_ms));
+           (thread->state == SIM_WAITING &&
+            (thread->event->word != 0u || thread->until_ms <= now_ms));
 }
 
 /* The next one after the current, round and round; the current itself comes last. */

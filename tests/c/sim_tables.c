@@ -113,7 +113,8 @@ static void sets_fill_their_table(void)
 
 static void workers_fill_their_table(void)
 {
-    const crew_pool_options options = options_for(CREW_MAX_ROLES, CREW_MAX_WORKERS / CREW_MAX_ROLES);
+    const crew_pool_options options =
+        options_for(CREW_MAX_ROLES, CREW_MAX_WORKERS / CREW_MAX_ROLES);
     const crew_pool_options one_more = options_for(CREW_MAX_ROLES, 1u);
     crew_pool pool;
     crew_pool none = { 0u };

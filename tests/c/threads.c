@@ -43,7 +43,8 @@ static void run_round(client *self, crew_lease lease)
     uint32_t role;
 
     for (role = 0; role < 2u; role++) {
-        self->wrong += crew_run(lease, role, "count", job_count, &self->counter[role], &jobs[role]) != CREW_OK;
+        self->wrong +=
+            crew_run(lease, role, "count", job_count, &self->counter[role], &jobs[role]) != CREW_OK;
     }
     for (role = 0; role < 2u; role++) {
         self->wrong += crew_join(jobs[role], LONG_MS, &result) != CREW_OK;
@@ -64,7 +65,8 @@ static void *client_main(void *argument)
         uint32_t timeout_ms = round % 3 == 0 ? 0u : LONG_MS;
         crew_lease lease;
         int32_t status = round % 5 == 0
-                             ? crew_acquire_peer(pools[which], (uint64_t)self->number + 1u, timeout_ms, &lease, NULL)
+                             ? crew_acquire_peer(pools[which], (uint64_t)self->number + 1u,
+                                                 timeout_ms, &lease, NULL)
                              : crew_acquire(pools[which], timeout_ms, &lease, NULL);
 
         if (status == CREW_OK) {

@@ -60,7 +60,8 @@ static int openConnection(connection *own, const char *pv)
     if (status != ECA_NORMAL || (status = ca_pend_io(TIMEOUT_S)) != ECA_NORMAL) {
         return failed("read", status);
     }
-    status = ca_create_subscription(DBR_DOUBLE, 1, own->channel, DBE_VALUE, onUpdate, own, &subscription);
+    status = ca_create_subscription(DBR_DOUBLE, 1, own->channel, DBE_VALUE, onUpdate, own,
+                                    &subscription);
     if (status != ECA_NORMAL || (status = ca_flush_io()) != ECA_NORMAL) {
         return failed("monitor", status);
     }

@@ -150,7 +150,8 @@ static void startClient(client *own)
     options.stackSize = epicsThreadStackBig;
     own->thread = epicsThreadCreateOpt("CAS-client", clientTask, own, &options);
 #else
-    own->thread = epicsThreadCreate("CAS-client", 20, epicsThreadGetStackSize(epicsThreadStackBig), clientTask, own);
+    own->thread = epicsThreadCreate("CAS-client", 20, epicsThreadGetStackSize(epicsThreadStackBig),
+                                    clientTask, own);
 #endif
 }
 
@@ -425,7 +426,8 @@ int main(void)
     memset(&address, 0, sizeof address);
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 5) != 0 ||
+    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(listener, 5) != 0 ||
         getsockname(listener, (struct sockaddr *)&address, &length) != 0) {
         printf("FAILED setup: no port on the loopback interface\n0 passed, 1 failed\n");
         return 1;
@@ -433,7 +435,8 @@ int main(void)
     port = ntohs(address.sin_port);
     acceptor.go = epicsEventMustCreate(epicsEventEmpty);
     acceptor.done = epicsEventMustCreate(epicsEventEmpty);
-    (void)epicsThreadMustCreate("CAS-TCP", 16, epicsThreadGetStackSize(epicsThreadStackMedium), acceptorTask, NULL);
+    (void)epicsThreadMustCreate("CAS-TCP", 16, epicsThreadGetStackSize(epicsThreadStackMedium),
+                                acceptorTask, NULL);
 
     test("before crewCasPool all is libCom's", beforeConfiguration);
     current = "crewCasPool";
@@ -442,7 +445,8 @@ int main(void)
     test("sequential clients reuse one set", setsAreReused);
     test("to a job its member looks like a new thread", aMemberLooksLikeANewThread);
     test("an unused reservation is given back", anUnusedReservationIsGivenBack);
-    test("a refused connection is closed and the next one accepted", aRefusedConnectionIsClosedAndTheNextAccepted);
+    test("a refused connection is closed and the next one accepted",
+         aRefusedConnectionIsClosedAndTheNextAccepted);
     test("joins that are not the server's", joinsThatAreNotTheServers);
     test("a dead member retires its set", aDeadMemberRetiresItsSet);
     test("a suspended member retires its set", aSuspendedMemberRetiresItsSet);

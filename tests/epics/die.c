@@ -50,8 +50,8 @@ static db_field_log *dieInUpdate(void *own, dbChannel *channel, db_field_log *up
     return update;
 }
 
-static void standBeforeUpdates(dbChannel *channel, void *own, chPostEventFunc **function, void **argument,
-                               db_field_log *probe)
+static void standBeforeUpdates(dbChannel *channel, void *own, chPostEventFunc **function,
+                               void **argument, db_field_log *probe)
 {
     (void)channel;
     (void)own;

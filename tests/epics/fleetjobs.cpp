@@ -51,8 +51,8 @@ struct Job {
     char thread[16];
 
     explicit Job(Kind what)
-        : kind(what), go(epicsEventMustCreate(epicsEventEmpty)), ended(epicsEventMustCreate(epicsEventEmpty)),
-          outcome(-1), value(0), calls(0), thread()
+        : kind(what), go(epicsEventMustCreate(epicsEventEmpty)),
+          ended(epicsEventMustCreate(epicsEventEmpty)), outcome(-1), value(0), calls(0), thread()
     {
     }
 
@@ -238,7 +238,8 @@ void who_waits_is_woken_by_the_end_of_a_job()
 
     REQUIRE_EQ(start(&first), CREW_OK);
     REQUIRE_EQ(start(&second), CREW_OK);
-    REQUIRE(epicsThreadCreate("asker", 50, epicsThreadGetStackSize(epicsThreadStackSmall), askAndWait, &asker) != NULL);
+    REQUIRE(epicsThreadCreate("asker", 50, epicsThreadGetStackSize(epicsThreadStackSmall),
+                              askAndWait, &asker) != NULL);
     CHECK(epicsEventWaitWithTimeout(asker.done, 0.2) == epicsEventWaitTimeout);
     epicsEventMustTrigger(first.go);
     REQUIRE(epicsEventWaitWithTimeout(asker.done, LONG_S) == epicsEventOK);
@@ -351,13 +352,16 @@ void what_cannot_be_asked_for_is_told()
 bool startIoc()
 {
     iocshRegisterCommon();
-    if (dbLoadDatabase("base.dbd", BASE_DBD, NULL) != 0 || dbLoadDatabase("crew.dbd", CREW_DBD, NULL) != 0) {
+    if (dbLoadDatabase("base.dbd", BASE_DBD, NULL) != 0 ||
+        dbLoadDatabase("crew.dbd", CREW_DBD, NULL) != 0) {
         return false;
     }
     crewRegistrar();
-    return registerAllRecordDeviceDrivers(pdbbase) == 0 && crewFleetOpen(fleetName.c_str(), 0, 0, 0, 0) == 0 &&
+    return registerAllRecordDeviceDrivers(pdbbase) == 0 &&
+           crewFleetOpen(fleetName.c_str(), 0, 0, 0, 0) == 0 &&
            crewPoolOpen("jobs", "worker:small:50 other:small:50", (int)UNITS, 0, 0) == 0 &&
-           crewPoolFind("jobs", &pool) == CREW_OK && iocInit() == 0 && crewFleetPublish("jobs", KEY, NULL) == 0;
+           crewPoolFind("jobs", &pool) == CREW_OK && iocInit() == 0 &&
+           crewFleetPublish("jobs", KEY, NULL) == 0;
 }
 
 } // namespace

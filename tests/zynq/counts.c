@@ -107,8 +107,8 @@ static void dispatch_is_counted_without_threads(void)
         uint32_t middle;
 
         for (i = 0; i < SETS * CREW_MAX_ROLES; i++) {
-            wrong += crew_run(leases[i / CREW_MAX_ROLES], i % CREW_MAX_ROLES, "nothing", job_nothing, NULL, NULL) !=
-                     CREW_OK;
+            wrong += crew_run(leases[i / CREW_MAX_ROLES], i % CREW_MAX_ROLES, "nothing",
+                              job_nothing, NULL, NULL) != CREW_OK;
         }
         middle = stopwatch_now();
         for (i = 0; i < SETS * CREW_MAX_ROLES; i++) {

@@ -41,11 +41,12 @@ static void say(const char *text)
 
 void machine_exception(uint32_t which, uint32_t address)
 {
-    static const char *const names[] = { "undefined instruction", "supervisor call", "prefetch abort", "data abort",
-                                         "interrupt" };
+    static const char *const names[] = { "undefined instruction", "supervisor call",
+                                         "prefetch abort", "data abort", "interrupt" };
     char text[80];
 
-    (void)snprintf(text, sizeof(text), "FAILED machine: %s at 0x%08lx\n", names[which], (unsigned long)address);
+    (void)snprintf(text, sizeof(text), "FAILED machine: %s at 0x%08lx\n", names[which],
+                   (unsigned long)address);
     say(text);
     machine_exit(1);
 }

@@ -15,7 +15,8 @@ typedef struct frame {
     void (*pc)(void);
 } frame;
 
-static unsigned char stacks[PORT_SIM_THREADS][PORT_SIM_STACK_BYTES] __attribute__((section(".stacks"), aligned(8)));
+static unsigned char stacks[PORT_SIM_THREADS][PORT_SIM_STACK_BYTES]
+    __attribute__((section(".stacks"), aligned(8)));
 /* Of threads that are not running. */
 static frame *frames[1 + PORT_SIM_THREADS];
 

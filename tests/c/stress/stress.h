@@ -111,7 +111,8 @@ extern uint32_t wrongs;
 /* Says the first few, counts all. `detail`: the number that should have been another. */
 void wrong(const char *file, int line, const char *what, int64_t detail);
 
-#define MUST(condition, detail) ((condition) ? (void)0 : wrong(__FILE__, __LINE__, #condition, (int64_t)(detail)))
+#define MUST(condition, detail) \
+    ((condition) ? (void)0 : wrong(__FILE__, __LINE__, #condition, (int64_t)(detail)))
 
 /* Polls every millisecond for at most LONG_MS; 1 = it came true. */
 int eventually(int (*condition)(void *context), void *context);

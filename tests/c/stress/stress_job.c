@@ -129,7 +129,8 @@ static int32_t job_calls(void *argument)
     return end(job);
 }
 
-const crew_function job_functions[KINDS] = { job_quick, job_waits, job_throws, job_exits, job_calls };
+const crew_function job_functions[KINDS] = { job_quick, job_waits, job_throws, job_exits,
+                                             job_calls };
 
 /* ---- a token's life ---- */
 
@@ -146,19 +147,22 @@ token *token_begin(uint32_t client, uint32_t slot, uint32_t kind)
 
 void token_label(const token *job, char label[CREW_LABEL_BYTES])
 {
-    (void)snprintf(label, CREW_LABEL_BYTES, "t%u.%u.%u", (unsigned)(job->id >> 56), (unsigned)(job->id >> 48 & 0xffu),
+    (void)snprintf(label, CREW_LABEL_BYTES, "t%u.%u.%u", (unsigned)(job->id >> 56),
+                   (unsigned)(job->id >> 48 & 0xffu),
                    (unsigned)((job->id & SERIALS) % SERIAL_MODULUS));
 }
 
 void token_joined(token *job, const crew_result *result)
 {
-    MUST(result->outcome >= CREW_JOB_RETURNED && result->outcome <= CREW_JOB_NOT_RUN, result->outcome);
+    MUST(result->outcome >= CREW_JOB_RETURNED && result->outcome <= CREW_JOB_NOT_RUN,
+         result->outcome);
     if (result->outcome == CREW_JOB_RETURNED) {
         MUST(result->value == token_value(job), result->value);
         MUST(job->echo == echo_of(job->id), job->kind);
     }
     MUST(get(&job->detached) == 0u, job->kind);
-    MUST(__atomic_exchange_n(&job->settled, 1u + (uint32_t)result->outcome, __ATOMIC_ACQ_REL) == 0u, job->kind);
+    MUST(__atomic_exchange_n(&job->settled, 1u + (uint32_t)result->outcome, __ATOMIC_ACQ_REL) == 0u,
+         job->kind);
 }
 
 void token_refused(token *job, int32_t status, int detached)
@@ -223,7 +227,8 @@ int token_is_over(token *job)
 
 void token_still_over(const token *job)
 {
-    MUST(get(&job->begun) <= 1u && get(&job->ended) <= get(&job->begun) && get(&job->logged) <= 1u, job->kind);
+    MUST(get(&job->begun) <= 1u && get(&job->ended) <= get(&job->begun) && get(&job->logged) <= 1u,
+         job->kind);
     MUST(get(&job->settled) == 0u || get(&job->detached) == 0u, job->kind);
     MUST(get(&job->settled) == 0u || get(&job->logged) == 0u, job->kind);
     MUST(get(&job->logged) == 0u || get(&job->ended) == 0u, job->kind);
@@ -246,7 +251,8 @@ static token *token_of(const char *label)
     if (label[0] == '(') {
         return detaching;
     }
-    if (sscanf(label, "t%u.%u.%u", &client, &slot, &serial) != 3 || client >= CLIENTS_MOST || slot >= TOKENS) {
+    if (sscanf(label, "t%u.%u.%u", &client, &slot, &serial) != 3 || client >= CLIENTS_MOST ||
+        slot >= TOKENS) {
         return NULL;
     }
     job = &tokens[client][slot];
