@@ -64,7 +64,7 @@ struct Scenario {
     name: &'static str,
     /// Faults that it must have met alone, at least: so that the loops cannot become empty unseen.
     faults_min: u32,
-    /// How many looks each ended thread takes to be gone.
+    /// How many looks pass before an ended thread is gone.
     linger: u32,
     /// Does what comes before the first fault.
     prepare: fn(&mut Run<'_>),
@@ -346,7 +346,7 @@ fn wait_for_the_peers_set(run: &mut Run<'_>) {
     run.acquire(0, peer(), 50);
 }
 
-/// Of 8 MiB the rich pool holds nearly all in two idle sets.
+/// The rich pool holds nearly all of the 8 MiB in two idle sets.
 fn rich_and_poor(run: &mut Run<'_>) {
     run.boot();
     run.try_open(PoolOptions { prestart: 2, ..plain("rich") }, BIG).expect("opens");

@@ -243,7 +243,7 @@ fn zynq(free: usize, zombies: Zombies) -> Profile {
     Profile { header: 8, zombies, ..Profile::new(Target::Rtems, free) }
 }
 
-/// What a CA client takes beyond its two stacks.
+/// Bytes that a CA client takes beyond its two stacks.
 const fn beyond(client_bytes: usize) -> usize {
     client_bytes - rtems::CA_STACKS[0] - rtems::CA_STACKS[1]
 }
@@ -573,8 +573,8 @@ fn each_maker_of_threads_has_its_own_figure_on_each_target() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// What the plan says of pools that grow in turn is what the pools do: the same numbers of
-    /// sets, the same refusals, the same budget adopted.
+    /// Pools that grow in turn do as the plan says: the same numbers of sets, the same refusals,
+    /// the same budget adopted.
     #[test]
     fn the_plan_says_what_the_pools_do(
         budget_mib in prop::option::of(1u32..400),

@@ -37,7 +37,7 @@ void churn_cycles(const char *name, unsigned (*cycle)(void *context), void *cont
 int boot_suite(crew_sink print, void *context);
 
 /*
- * What POSIX_Init calls; returns the exit status. In this image: reads commands from the console
+ * POSIX_Init calls this. Returns the exit status. In this image: reads commands from the console
  * until `quit`, or the fixed script when nothing comes.
  */
 int console(void);

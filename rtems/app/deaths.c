@@ -238,7 +238,7 @@ static int32_t job_ambush(void *argument)
     return 0;
 }
 
-/* For that many turns; when the number is odd it may be ended in them, else only after them. */
+/* Works for that many turns. An odd number: it may be ended in them; even: only after them. */
 static int32_t job_works(void *argument)
 {
     const uint32_t wanted = *(const uint32_t *)argument;

@@ -42,7 +42,7 @@ void *POSIX_Init(void *argument)
 #define CONFIGURE_MAXIMUM_POSIX_KEY_VALUE_PAIRS (2 * CONFIGURE_MAXIMUM_POSIX_THREADS)
 #define CONFIGURE_UNIFIED_WORK_AREAS
 
-/* For the high-water marks, and because a board should have it. */
+/* The high-water marks need it, and a board should have it. */
 #define CONFIGURE_STACK_CHECKER_ENABLED
 
 #define CONFIGURE_POSIX_INIT_THREAD_TABLE

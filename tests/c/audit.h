@@ -14,14 +14,14 @@ extern "C" {
 #endif
 
 /*
- * For a quiet moment: no thread is inside a function of Crew's. `threads`: how many the port has
- * made and not reaped; negative: not known. 1 = everything agrees; 0 = `text`, of `size` bytes,
+ * Call it in a quiet moment: no thread is inside a function of Crew's. `threads`: how many the port
+ * has made and not reaped; negative: not known. 1 = everything agrees; 0 = `text`, of `size` bytes,
  * says what does not, with both numbers. Workers run on their own: after a detached job, or a
  * request to stop, ask again for a bounded time.
  */
 int32_t crew_audit(int64_t threads, char *text, size_t size);
 
-/* For any moment: words that can be, and bounds. Else as crew_audit. */
+/* The same for any moment: it checks only bounds, and that each word is a possible one. */
 int32_t crew_audit_busy(char *text, size_t size);
 
 #ifdef __cplusplus

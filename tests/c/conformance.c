@@ -14,7 +14,7 @@
 #define CLOCK_STEP_MS 10u
 #define BUDGET_MIB 64u
 
-/* What Crew is booted with. NULL: the port that the library was built with. */
+/* Crew boots with this port. NULL: with the one that the library was built with. */
 static const crew_port *booted_with;
 /*
  * The tests' own waits use this port's events and clock; its thread_overhead_bytes is what a thread

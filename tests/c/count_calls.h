@@ -22,7 +22,7 @@ static inline uint32_t count_each(uint32_t taken, uint32_t times)
     return (taken + times / 2u) / times;
 }
 
-/* What ci/zynq.sh and ci/rtems.sh read. */
+/* Prints the line that ci/zynq.sh and ci/rtems.sh read. */
 static inline void count_print(const char *name, uint32_t each)
 {
     (void)printf("count %s %lu\n", name, (unsigned long)each);

@@ -51,7 +51,7 @@ static int32_t job_turns_cancellation_off(void *argument)
     return pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &ignored);
 }
 
-/* What the next job of that worker finds: state and type as a new thread has them. */
+/* The next job of that worker: it must find state and type as a new thread has them. */
 static int32_t job_reads_cancellation(void *argument)
 {
     int state;

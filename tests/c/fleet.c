@@ -515,7 +515,7 @@ static void acquire_walks_create_reuse_wait(void)
 
 /* ---- policies ---- */
 
-/* What a policy of the test does. */
+/* A policy of the test: its answer, and what it was asked. */
 typedef struct chooser {
     uint32_t kind;
     crew_resource resource;

@@ -55,7 +55,7 @@ static crew_pool_options good_options(const char *name)
     return options;
 }
 
-/* What must not have changed. */
+/* The figures that a refused call must not change. */
 typedef struct snapshot {
     crew_account account;
     crew_usage usage;

@@ -164,7 +164,7 @@ static void interrupted_wait_keeps_its_bound(void)
 }
 
 #ifndef CREW_PORT_WITHOUT_FUTEX
-/* What the calling thread slept for so far. */
+/* How often the calling thread has gone to sleep so far. */
 static long sleeps(void)
 {
     struct rusage usage;

@@ -30,7 +30,7 @@ typedef struct wrap {
     int error;
     /* What memory_has answers: -1 cannot tell, 0 no, 1 yes. */
     int memory_answer;
-    /* What was logged. */
+    /* The lines that Crew logged. */
     pthread_mutex_t lock;
     int lines;
     int32_t severity[WRAP_LOG_LINES];

@@ -79,7 +79,7 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        // What unwinds may still be using the process.
+        // An unwinding test may still be using the process.
         if !std::thread::panicking() {
             // SAFETY: `new` made both, and nothing uses them any more: simulated threads run only
             // in calls to them, and tests drop leases, jobs and charges before their world.

@@ -71,7 +71,7 @@ pub struct Plan {
     pub from_then_on: bool,
 }
 
-/// What the test sets and reads. All counts are of calls so far.
+/// The test sets and reads these. All counts are of calls so far.
 #[derive(Default)]
 pub struct Script {
     pub target: Option<Target>,
@@ -85,13 +85,13 @@ pub struct Script {
     pub events_left: Option<u32>,
     /// While the next thread is made, the one of this name dies.
     pub kill_at_next_spawn: Option<String>,
-    /// What every thread is seen to have used of its stack; `None`: cannot tell.
+    /// Bytes that every thread has used of its stack; `None`: cannot tell.
     pub stack_used: Option<usize>,
     /// How long each ended thread takes to be gone.
     pub linger: u32,
-    /// What goes wrong; and of its kind, the calls and the faults so far.
+    /// The fault to inject; then the calls and the faults of its kind so far.
     pub plan: Option<Plan>,
-    /// What goes wrong besides, in every call of its kind. It is not counted.
+    /// A second fault, in every call of its kind. It is not counted.
     pub besides: Option<Fault>,
     pub calls: u32,
     pub faults: u32,
@@ -105,7 +105,7 @@ pub struct Sim {
     script: Mutex<Script>,
     threads: Mutex<BTreeMap<usize, Thread>>,
     clock_ms: Mutex<u64>,
-    /// What the clock said last, and how often it has said that for a fault.
+    /// The clock's last reading, and how often a fault has repeated it.
     last_ms: Mutex<(u64, u32)>,
 }
 

@@ -47,7 +47,7 @@ pub struct Profile {
     pub true_overhead: usize,
     /// Memory for stacks while no client is connected, in pieces.
     pub pieces: Vec<usize>,
-    /// What each block costs beyond its size.
+    /// Bytes that each block costs beyond its size.
     pub header: usize,
     /// Whether the memory question is answered.
     pub answers: bool,

@@ -33,7 +33,7 @@ SCANS = 100
 NOTICED_S = 300.0
 # Some way below the 15 s for which a CA server without Crew stops accepting.
 SERVED_MS = 5000.0
-# What malloc's own bookkeeping, and the CA server's free lists, move between two readings.
+# Malloc's own bookkeeping and the CA server's free lists move by this much between two readings.
 HEAP_NOISE_BYTES = 16384
 
 

@@ -9,7 +9,7 @@
 #include "port_sim.h"
 #include "simulated.h"
 
-/* What the conformance suite boots with. */
+/* The budget that the conformance suite boots with. */
 #define BUDGET_MIB 64u
 
 int main(void)

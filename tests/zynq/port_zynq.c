@@ -17,7 +17,7 @@ typedef struct frame {
 
 static unsigned char stacks[PORT_SIM_THREADS][PORT_SIM_STACK_BYTES]
     __attribute__((section(".stacks"), aligned(8)));
-/* Of threads that are not running. */
+/* The frames of threads that are not running. */
 static frame *frames[1 + PORT_SIM_THREADS];
 
 int32_t sim_context_make(size_t number, void (*entry)(void))

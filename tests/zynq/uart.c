@@ -81,7 +81,7 @@ off_t _lseek(int file, off_t offset, int whence)
     return 0;
 }
 
-/* For the buffers of stdio; nothing else asks. */
+/* Only stdio asks, for its buffers. */
 void *_sbrk(ptrdiff_t bytes)
 {
     extern char __heap_start[];

@@ -26,7 +26,7 @@
 #define ROUND_MS 3000u
 #define ROUNDS_MOST 4096u
 #define PROGRESS_S 10u
-/* What malloc's own book-keeping may move. */
+/* Malloc's own book-keeping may move by so much. */
 #define HEAP_NOISE 4096u
 #define WRONGS_SAID 20u
 #define HANG_S 900u /* longer than every bounded wait here together */

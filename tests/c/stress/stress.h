@@ -55,7 +55,7 @@ int once_in(dice *own, uint32_t odds);
 dice *thread_dice(void);
 void dice_seed(uint64_t seed);
 
-/* What was done and what was seen. All of them are printed. */
+/* Counters of what the clients did and saw. The program prints all of them. */
 enum {
     N_ACQUIRE,
     N_LEASES,
@@ -173,7 +173,7 @@ uint64_t port_stack_bytes(void);
 void port_cancel(size_t thread);
 /* Cancels any one. */
 void port_cancel_any(dice *own);
-/* What job_exits ends its thread with. */
+/* The value with which job_exits ends its thread. */
 extern char exit_mark;
 
 /* ---- pools (stress_pools.c) ---- */
@@ -194,11 +194,11 @@ typedef struct life {
     uint32_t peer_has[8];
 } life;
 
-/* What all sets of all pools would take, which is more than the budget. */
+/* Bytes of all sets of all pools together: more than the budget. */
 uint64_t pools_bytes(void);
-/* The present life of a slot, or NULL; to be let go of. */
+/* The present life of a slot, or NULL. The caller becomes its user, until life_leave. */
 life *life_take(uint32_t slot);
-/* For one user more. */
+/* One user more, one user fewer. */
 void life_keep(life *its);
 void life_leave(life *its);
 /* Closes it as far as it goes in the time. */

@@ -43,7 +43,7 @@ typedef struct client {
     uint8_t token_taken[TOKENS];
 } client;
 
-/* What a client shows to strangers; it may have ended since. */
+/* Handles that a client shows to strangers; they may have ended since. */
 typedef struct notice {
     pthread_mutex_t lock;
     crew_lease lease;
@@ -54,7 +54,7 @@ typedef struct notice {
 static client clients[CLIENTS_MOST];
 static notice board[BOARD];
 static uint32_t stop;
-/* Of this round. */
+/* Counts of this round. */
 static uint64_t granted;
 static uint64_t released_by_strangers;
 static uint64_t released_by_borrowers;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define SERIALS UINT64_C(0xffffffffff)
-/* What fits into a label. */
+/* Serial numbers below this fit into a label. */
 #define SERIAL_MODULUS 1000000000u
 
 /* By client and slot, so that a label leads to its token. */
@@ -175,7 +175,7 @@ void token_refused(token *job, int32_t status, int detached)
     MUST(lines == 0u || job->logged_outcome == CREW_JOB_NOT_RUN, status);
 }
 
-/* What a job of this kind that went this way must have done, and nothing else. */
+/* A job of this kind with this outcome must have done this, and nothing else. */
 static void check_outcome(const token *job, int32_t outcome)
 {
     static const int outcomes[4] = { N_RETURNED, N_FAILED, N_DIED, N_NOT_RUN };

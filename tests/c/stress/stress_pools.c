@@ -161,7 +161,7 @@ static void life_open(uint32_t slot)
         present[slot] = its;
         (void)pthread_mutex_unlock(&lock);
     } else {
-        /* What a set to be prestarted may meet, or the end of another close. */
+        /* The growth of a prestarted set may be refused so, or another close is at its end. */
         MUST(status == CREW_BUSY || status == CREW_REFUSED_OUT_OF_RESERVATION ||
                  status == CREW_REFUSED_SPAWN_FAILED || status == CREW_REFUSED_OBJECTS_EXHAUSTED ||
                  status == CREW_REFUSED_TARGET_MEMORY,
@@ -169,7 +169,7 @@ static void life_open(uint32_t slot)
     }
 }
 
-/* What the last prestart met may have passed. */
+/* Tries again: the reason that the last prestart was refused for may have passed. */
 static int is_open(void *slot)
 {
     if (present[*(uint32_t *)slot] == NULL) {
