@@ -136,7 +136,7 @@ static void count_jobs(const char *name, uint32_t priority)
 
     REQUIRE(counted_pool(priority, 1u, &pool));
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
-    count_print(name, count_job(lease, NULL));
+    count_print(name, count_job(&lease, NULL));
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
 }

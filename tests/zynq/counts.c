@@ -136,7 +136,7 @@ static void round_trip_of_a_job(void)
 
     REQUIRE(opened(1u, 1u, &pool));
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
-    note("job_round_trip", count_job(lease, &result));
+    note("job_round_trip", count_job(&lease, &result));
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     close_counted(pool);
 }
