@@ -2,8 +2,8 @@
 /*
  * How many instructions the calls take that a connection makes: the same loops on every target.
  * Each target brings a stopwatch.h whose `stopwatch_now` counts instructions and wraps. A count
- * includes the loop around the calls. The
- * handles are passed by address, so that each loop reads them from memory, where a server has them.
+ * includes the loop around the calls. The handles are passed by address, so that each loop reads
+ * them from memory, where a server has them.
  */
 #ifndef COUNT_CALLS_H
 #define COUNT_CALLS_H
