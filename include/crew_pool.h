@@ -24,7 +24,7 @@
 // The largest stack in bytes: 1 GiB.
 #define CREW_STACK_MAX 1073741824
 
-// Joinable jobs of one worker whose results nobody has taken yet, at most.
+// Joinable jobs of one worker whose results have not been taken yet, at most.
 #define CREW_JOBS_PER_WORKER 2
 
 // Threads are named by their role alone, instead of "pool.slot-role".
@@ -238,9 +238,10 @@ int32_t crew_acquire(struct crew_pool pool,
                      struct crew_lease *lease,
                      struct crew_refusal *refusal);
 
-// As crew_acquire, for a peer: a number that names who the set is for (a client host's address,
-// for example). With the pool's per_peer set, one peer never has more sets than that; a set counts
-// for its peer until it is idle again. The count looks at every set of the pool.
+// As crew_acquire, for a peer: a number by which the caller tells its clients apart (a client
+// host's address, for example). With the pool's per_peer set, one peer never has more sets than
+// that; a set counts for its peer until it is idle again. The count looks at every set of the
+// pool.
 //
 // As crew_acquire; CREW_REFUSED_PEER_LIMIT; CREW_BAD_VALUE: the peer is 0.
 //

@@ -119,9 +119,10 @@ pub unsafe extern "C" fn crew_acquire(
     unsafe { acquire(pool, None, timeout_ms, lease, refusal) }
 }
 
-/// As crew_acquire, for a peer: a number that names who the set is for (a client host's address,
-/// for example). With the pool's per_peer set, one peer never has more sets than that; a set counts
-/// for its peer until it is idle again. The count looks at every set of the pool.
+/// As crew_acquire, for a peer: a number by which the caller tells its clients apart (a client
+/// host's address, for example). With the pool's per_peer set, one peer never has more sets than
+/// that; a set counts for its peer until it is idle again. The count looks at every set of the
+/// pool.
 ///
 /// As crew_acquire; CREW_REFUSED_PEER_LIMIT; CREW_BAD_VALUE: the peer is 0.
 ///
