@@ -151,6 +151,22 @@ macro_rules! integer {
                 self.compare_exchange(current, new, success, failure)
             }
 
+            pub fn fetch_update(
+                &self,
+                success: Ordering,
+                failure: Ordering,
+                mut next: impl FnMut($value) -> Option<$value>,
+            ) -> Result<$value, $value> {
+                let mut seen = self.load(failure);
+                while let Some(wanted) = next(seen) {
+                    match self.compare_exchange(seen, wanted, success, failure) {
+                        Ok(before) => return Ok(before),
+                        Err(now) => seen = now,
+                    }
+                }
+                Err(seen)
+            }
+
             pub fn fetch_add(&self, value: $value, order: Ordering) -> $value {
                 fenced(order, AcqRel, |order| self.real().fetch_add(value, order))
             }

@@ -4,8 +4,7 @@
 //! `Sim`, so every run of a test is the same.
 
 use crew::Outcome;
-use crew::port::{Event, Member, MemoryAnswer, Port, Severity, Target, ThreadSpec};
-use crew::sets::Next;
+use crew::port::{Event, Member, MemoryAnswer, Next, Port, Severity, Target, ThreadSpec};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Mutex;

@@ -43,8 +43,8 @@ impl Images {
 
     /// Counts a member of the table at this address in.
     pub fn join(&'static self, memory: usize) -> Result<Member, i32> {
-        let port = CREW.port().ok_or(CREW_NOT_BOOTED)?;
-        let _admin = CREW.admin().ok_or(CREW_BUSY)?;
+        let port = CREW.host.port().ok_or(CREW_NOT_BOOTED)?;
+        let _admin = CREW.host.admin().ok_or(CREW_BUSY)?;
         let is_ours = |table: &&ImageTable| table.memory.load(SeqCst) == memory;
         let is_free = |table: &&ImageTable| table.members.load(SeqCst) == 0;
         let found = self.tables.iter().find(is_ours);
