@@ -85,7 +85,7 @@ pub use acquire::AcquireError;
 pub use job::{JobError, JobResult};
 pub use pool::{CloseError, OpenError, PoolOptions, Role};
 pub use run::RunError;
-pub use usage::PoolUsage;
+pub use usage::{PoolUsage, REFUSAL_KINDS};
 
 pub(crate) use run::Work;
 pub(crate) use slot::WorkerIndex;
