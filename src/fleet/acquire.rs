@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Acquire: look, let a policy choose, and carry out what it chose.
 
-use super::id::{Id, Key, Lease};
-use super::members::{Budget, Members};
+use super::candidates::{Candidates, CreationBudget};
+use super::id::{FleetLease, Id, Key};
 use super::permit::Permit;
 use super::{Error, Node};
 
@@ -35,9 +35,9 @@ pub enum Choice {
 #[must_use = "a lease that is not brought to its owner keeps a unit until the owner ages it"]
 pub enum Plan<'n, 'a> {
     /// A resource of this life's own.
-    LocalReuse(Lease),
+    LocalReuse(FleetLease),
     /// Another one's.
-    RemoteReuse(Lease),
+    RemoteReuse(FleetLease),
     /// Create one, register it, and drop the permit.
     Create(Permit<'n, 'a>),
     /// Wait until the key's count is no longer this; see [`super::Table::wait`].
@@ -58,22 +58,22 @@ pub struct View<'n, 'a> {
 
 impl<'n, 'a> View<'n, 'a> {
     /// The candidates, in table order.
-    pub fn candidates(&self) -> Members<'n, 'a> {
-        self.node.members(self.key)
+    pub fn candidates(&self) -> Candidates<'n, 'a> {
+        self.node.candidates(self.key)
     }
 
     /// What is live and being created.
     ///
     /// # Errors
     /// As [`Node::budget`].
-    pub fn budget(&self) -> Result<Budget, Error> {
+    pub fn budget(&self) -> Result<CreationBudget, Error> {
         self.node.budget(self.key)
     }
 
     /// Create if the budget allows it, else wait.
     fn create_or_wait(&self) -> Choice {
         match self.budget() {
-            Ok(Budget { live, creating }) if live + creating < self.limits.max_live => {
+            Ok(CreationBudget { live, creating }) if live + creating < self.limits.max_live => {
                 Choice::Create
             }
             _ => Choice::Wait,

@@ -12,7 +12,7 @@ use core::fmt;
 /// What a table holds, all keys together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Figures {
+pub struct TableFigures {
     /// Lives in their lanes.
     pub lives: u32,
     /// Resources, draining ones included.
@@ -30,7 +30,7 @@ pub struct Figures {
 /// Two counts that should agree and do not. Means something only while nobody changes the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Disagreement {
+pub struct TableDisagreement {
     /// Which.
     pub what: &'static str,
     /// The lane, or the key's entry.
@@ -39,21 +39,21 @@ pub struct Disagreement {
     pub index: usize,
 }
 
-impl fmt::Display for Disagreement {
+impl fmt::Display for TableDisagreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {}.{}", self.what, self.place, self.index)
     }
 }
 
-impl core::error::Error for Disagreement {}
+impl core::error::Error for TableDisagreement {}
 
 impl Table<'_> {
     /// Compares what is counted twice, in a table that nobody changes meanwhile.
     ///
     /// # Errors
     /// The first disagreement.
-    pub fn audit(&self) -> Result<Figures, Disagreement> {
-        let mut figures = Figures::default();
+    pub fn audit(&self) -> Result<TableFigures, TableDisagreement> {
+        let mut figures = TableFigures::default();
         for lane in self.region.lanes() {
             figures.lives += u32::from(self.region.lane(lane, LIFE).load(SeqCst) != 0);
             for slot in self.region.slots(lane) {
@@ -61,7 +61,7 @@ impl Table<'_> {
             }
             for cell in 0..self.geometry().executions as usize {
                 let word = |word| self.region.execution(lane, cell, word).load(SeqCst);
-                let wrong = |what| Err(Disagreement { what, place: lane, index: cell });
+                let wrong = |what| Err(TableDisagreement { what, place: lane, index: cell });
                 match Cell::unpack(word(EXECUTION_CELL)) {
                     Cell::Empty => {}
                     Cell::Published(_) => {
@@ -87,7 +87,7 @@ impl Table<'_> {
                     Cell::Published(_) if counted => figures.permits += 1,
                     _ => {
                         let what = "a permit and its count";
-                        return Err(Disagreement { what, place: key, index: cell });
+                        return Err(TableDisagreement { what, place: key, index: cell });
                     }
                 }
             }
@@ -95,7 +95,7 @@ impl Table<'_> {
         Ok(figures)
     }
 
-    fn audit_slot(&self, slot: Slot, figures: &mut Figures) -> Result<(), Disagreement> {
+    fn audit_slot(&self, slot: Slot, figures: &mut TableFigures) -> Result<(), TableDisagreement> {
         let usage = self.usage(slot);
         let tenancy = self.tenancy(slot);
         let live = tenancy.phase != Phase::Free;
@@ -108,7 +108,7 @@ impl Table<'_> {
                 Cell::Published(_) if counted && tenancy.is(of) => figures.reserved += 1,
                 _ => {
                     let what = "a reservation and its unit";
-                    return Err(Disagreement { what, place: slot.lane, index: slot.index });
+                    return Err(TableDisagreement { what, place: slot.lane, index: slot.index });
                 }
             }
         }

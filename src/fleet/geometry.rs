@@ -10,7 +10,7 @@
 //! cache lines. Nothing in the region is a pointer; a zeroed region is an empty table but for its header.
 
 use super::words::{AtomicU32, SeqCst};
-use super::{OpenError, PENDING};
+use super::{PENDING, TableError};
 
 /// What one table holds at most. A peer with other numbers is refused when it opens the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,20 +118,20 @@ impl Geometry {
     /// What the table in these words was made with: for who was refused, to say what differs.
     ///
     /// # Errors
-    /// [`OpenError::NotATable`], also for one that is only being made; [`OpenError::OtherByteOrder`],
-    /// [`OpenError::OtherVersion`].
-    pub fn of_table(words: &[AtomicU32]) -> Result<Self, OpenError> {
+    /// [`TableError::NotATable`], also for one that is only being made; [`TableError::OtherByteOrder`],
+    /// [`TableError::OtherVersion`].
+    pub fn of_table(words: &[AtomicU32]) -> Result<Self, TableError> {
         let word = |index: usize| words.get(index).map_or(0, |word| word.load(SeqCst));
         match (word(0), word(1)) {
             (MAGIC, LAYOUT_VERSION) => {}
-            (MAGIC, 1..) => return Err(OpenError::OtherVersion),
-            (magic, _) if magic == MAGIC.swap_bytes() => return Err(OpenError::OtherByteOrder),
-            _ => return Err(OpenError::NotATable),
+            (MAGIC, 1..) => return Err(TableError::OtherVersion),
+            (magic, _) if magic == MAGIC.swap_bytes() => return Err(TableError::OtherByteOrder),
+            _ => return Err(TableError::NotATable),
         }
-        let kind = u8::try_from(word(2)).map_err(|_| OpenError::NotATable)?;
+        let kind = u8::try_from(word(2)).map_err(|_| TableError::NotATable)?;
         let [nodes, resources, executions, keys] = [3, 4, 5, 6].map(word);
         let geometry = Self { kind, nodes, resources, executions, keys };
-        if geometry.fault().is_some() { Err(OpenError::NotATable) } else { Ok(geometry) }
+        if geometry.fault().is_some() { Err(TableError::NotATable) } else { Ok(geometry) }
     }
 
     const fn lane_words(&self) -> u64 {
@@ -158,11 +158,11 @@ impl Geometry {
     }
 
     /// The header in order, each with what differs if it does.
-    fn header(&self) -> [(u32, OpenError); 7] {
-        let other = |what| OpenError::OtherGeometry(what);
+    fn header(&self) -> [(u32, TableError); 7] {
+        let other = |what| TableError::OtherGeometry(what);
         [
-            (MAGIC, OpenError::NotATable),
-            (LAYOUT_VERSION, OpenError::OtherVersion),
+            (MAGIC, TableError::NotATable),
+            (LAYOUT_VERSION, TableError::OtherVersion),
             (self.kind.into(), other("kind")),
             (self.nodes, other("nodes")),
             (self.resources, other("resources")),
@@ -195,14 +195,14 @@ impl<'a> Region<'a> {
     /// Every opener writes the header word by word, each by one compare-and-swap from zero, and goes
     /// on only where its own word stands. So what is written is always the beginning of somebody's
     /// header, a maker that died is completed by the next one, and nobody waits.
-    pub fn open(words: &'a [AtomicU32], geometry: Geometry) -> Result<Self, OpenError> {
+    pub fn open(words: &'a [AtomicU32], geometry: Geometry) -> Result<Self, TableError> {
         if let Some(fault) = geometry.fault() {
-            return Err(OpenError::BadGeometry(fault));
+            return Err(TableError::BadGeometry(fault));
         }
         let needed =
-            geometry.words().ok_or(OpenError::BadGeometry("more than can be addressed"))?;
+            geometry.words().ok_or(TableError::BadGeometry("more than can be addressed"))?;
         if words.len() < HEADER {
-            return Err(OpenError::TooSmall { bytes: needed * 4 });
+            return Err(TableError::TooSmall { bytes: needed * 4 });
         }
         // A table of another geometry is told as such even if the region is smaller than ours needs.
         for (word, (value, _)) in words.iter().zip(geometry.header()) {
@@ -211,7 +211,7 @@ impl<'a> Region<'a> {
                 return Err(Self::difference(words, geometry));
             }
         }
-        let words = words.get(..needed).ok_or(OpenError::TooSmall { bytes: needed * 4 })?;
+        let words = words.get(..needed).ok_or(TableError::TooSmall { bytes: needed * 4 })?;
         for (word, (value, other)) in words.iter().zip(geometry.header()) {
             match word.compare_exchange(0, value, SeqCst, SeqCst) {
                 Ok(_) => {}
@@ -229,14 +229,18 @@ impl<'a> Region<'a> {
     }
 
     /// What the header says instead of ours.
-    fn difference(words: &[AtomicU32], geometry: Geometry) -> OpenError {
+    fn difference(words: &[AtomicU32], geometry: Geometry) -> TableError {
         if words[0].load(SeqCst) == MAGIC.swap_bytes() {
-            return OpenError::OtherByteOrder;
+            return TableError::OtherByteOrder;
         }
         let header = geometry.header();
         let differs =
-            |(word, (value, _)): &(&AtomicU32, (u32, OpenError))| word.load(SeqCst) != *value;
-        words.iter().zip(header).find(differs).map_or(OpenError::NotATable, |(_, (_, other))| other)
+            |(word, (value, _)): &(&AtomicU32, (u32, TableError))| word.load(SeqCst) != *value;
+        words
+            .iter()
+            .zip(header)
+            .find(differs)
+            .map_or(TableError::NotATable, |(_, (_, other))| other)
     }
 
     pub fn header(&self, word: usize) -> &'a AtomicU32 {

@@ -175,7 +175,7 @@ fn plain_number(text: &str) -> Option<u32> {
 /// the two speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Lease {
+pub struct FleetLease {
     /// What was reserved.
     pub id: Id,
     /// Strictly increasing per slot: tells this reservation from every other one.

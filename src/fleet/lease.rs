@@ -7,7 +7,7 @@ use super::geometry::{
 };
 #[cfg(test)]
 use super::id::Life;
-use super::id::{Execution, Id, Lease};
+use super::id::{Execution, FleetLease, Id};
 use super::words::{Cell, EntryTenancy, Phase, Relaxed, SERIAL, SeqCst, Tenancy, Usage, update};
 use super::{Error, Node, PENDING, Table};
 
@@ -33,7 +33,7 @@ pub struct Reconciled {
 impl Table<'_> {
     /// Whether the lease is still pending: its resource has not ended, and nobody has accepted or aged
     /// this very reservation.
-    pub fn is_current(&self, lease: &Lease) -> bool {
+    pub fn is_current(&self, lease: &FleetLease) -> bool {
         let pending = |(slot, generation)| {
             self.tenancy(slot).is(generation) && self.find_entry(slot, lease.fence).is_some()
         };
@@ -79,7 +79,7 @@ impl Node<'_> {
     ///
     /// # Errors
     /// [`Error::Busy`], [`Error::Draining`], [`Error::Stale`].
-    pub fn reserve(&self, id: Id) -> Result<Lease, Error> {
+    pub fn reserve(&self, id: Id) -> Result<FleetLease, Error> {
         self.live()?;
         let (slot, generation) = self.slot_of(id)?;
         match self.try_reserve(id, slot, generation) {
@@ -91,7 +91,7 @@ impl Node<'_> {
         }
     }
 
-    fn try_reserve(&self, id: Id, slot: Slot, generation: u32) -> Result<Lease, Error> {
+    fn try_reserve(&self, id: Id, slot: Slot, generation: u32) -> Result<FleetLease, Error> {
         self.expect_live(slot, generation)?;
         let capacity = self.region.slot(slot, CAPACITY).load(Relaxed);
         let usage = self.usage(slot);
@@ -119,7 +119,7 @@ impl Node<'_> {
             }
             return Err(error);
         }
-        Ok(Lease { id, fence, holder: self.life() })
+        Ok(FleetLease { id, fence, holder: self.life() })
     }
 
     fn expect_live(&self, slot: Slot, generation: u32) -> Result<(), Error> {
@@ -201,7 +201,7 @@ impl Node<'_> {
     ///
     /// # Errors
     /// [`Error::NotReserved`], [`Error::Stale`], [`Error::NotOwner`], [`Error::TooManyExecutions`].
-    pub fn accept(&self, lease: &Lease) -> Result<Execution, Error> {
+    pub fn accept(&self, lease: &FleetLease) -> Result<Execution, Error> {
         let (slot, generation) = self.owned(lease.id)?;
         let (cell, serial) = self.claim_execution(slot, generation)?;
         match self.accept_into(slot, generation, lease.fence, cell, serial) {

@@ -59,6 +59,7 @@
 
 mod acquire;
 mod audit;
+mod candidates;
 mod death;
 mod execution;
 mod geometry;
@@ -66,7 +67,6 @@ mod id;
 mod keys;
 mod lane;
 mod lease;
-mod members;
 #[cfg_attr(any(loom, shuttle), allow(dead_code))] // The C ABI's, which no model has.
 pub(crate) mod membership;
 mod permit;
@@ -76,16 +76,16 @@ mod resource;
 mod words;
 
 pub use acquire::{Choice, Limits, Plan, Policy, View, local_first, local_only};
-pub use audit::{Disagreement, Figures};
+pub use audit::{TableDisagreement, TableFigures};
+pub use candidates::{Candidate, Candidates, CreationBudget};
 pub use death::Swept;
 pub use geometry::Geometry;
-pub use id::{Claim, Execution, Id, Key, Lease, Life, NotAnId};
+pub use id::{Claim, Execution, FleetLease, Id, Key, Life, NotAnId};
 pub use keys::Wait;
 pub use lane::{NAME_MAX, Node, Peer};
 pub use lease::{Counted, Reconciled};
-pub use members::{Budget, Candidate, Members};
 pub use permit::Permit;
-pub use port::{FleetPort, Hold, Image, Seat};
+pub use port::{FleetPort, Hold, Image, WaitSlot};
 pub use words::MAX_CAPACITY;
 
 use core::fmt;
@@ -101,7 +101,7 @@ pub const PERMITS: usize = 8;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[non_exhaustive]
-pub enum OpenError {
+pub enum TableError {
     /// A number of the geometry is outside of its bounds, which are said.
     BadGeometry(&'static str),
     /// The region is smaller than such a table.
@@ -121,23 +121,23 @@ pub enum OpenError {
     CannotWait,
 }
 
-impl fmt::Display for OpenError {
+impl fmt::Display for TableError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            OpenError::BadGeometry(bounds) => write!(f, "bad geometry: {bounds}"),
-            OpenError::TooSmall { bytes } => write!(f, "too small: such a table takes {bytes} B"),
-            OpenError::NotATable => f.write_str("not a table: the region holds something else"),
-            OpenError::OtherByteOrder => f.write_str("a table of the other byte order"),
-            OpenError::OtherVersion => f.write_str("a table of another version of Crew"),
-            OpenError::OtherGeometry(what) => {
+            TableError::BadGeometry(bounds) => write!(f, "bad geometry: {bounds}"),
+            TableError::TooSmall { bytes } => write!(f, "too small: such a table takes {bytes} B"),
+            TableError::NotATable => f.write_str("not a table: the region holds something else"),
+            TableError::OtherByteOrder => f.write_str("a table of the other byte order"),
+            TableError::OtherVersion => f.write_str("a table of another version of Crew"),
+            TableError::OtherGeometry(what) => {
                 write!(f, "a table of another geometry: other {what}")
             }
-            OpenError::CannotWait => f.write_str("this target cannot wait for a word in memory"),
+            TableError::CannotWait => f.write_str("this target cannot wait for a word in memory"),
         }
     }
 }
 
-impl core::error::Error for OpenError {}
+impl core::error::Error for TableError {}
 
 /// Why an operation on a table was refused. Each kind has its own remedy; none changes anything (P3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,7 +167,7 @@ pub enum Error {
     /// complete one, or a larger geometry.
     TooManyExecutions,
     /// As many resources live or are being created as may. Remedy: wait for one.
-    BudgetSpent(Budget),
+    BudgetSpent(CreationBudget),
     /// Every lane is held. Remedy: a larger geometry.
     NoLane,
     /// No incarnation is left. Remedy: [`Node::reset_all`].
@@ -217,7 +217,7 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         match self {
-            Error::BudgetSpent(Budget { live, creating }) => {
+            Error::BudgetSpent(CreationBudget { live, creating }) => {
                 write!(f, ": {live} live, {creating} being created")
             }
             _ => Ok(()),
@@ -240,14 +240,14 @@ impl<'a> Table<'a> {
     /// once, and one that dies while it does hinders nobody.
     ///
     /// # Errors
-    /// See [`OpenError`].
+    /// See [`TableError`].
     pub fn open(
         words: &'a [AtomicU32],
         geometry: Geometry,
         port: &'a dyn FleetPort,
-    ) -> Result<Self, OpenError> {
+    ) -> Result<Self, TableError> {
         if !port.can_wait() {
-            return Err(OpenError::CannotWait);
+            return Err(TableError::CannotWait);
         }
         Ok(Self { region: Region::open(words, geometry)?, port })
     }

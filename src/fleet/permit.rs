@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Claims to create: how a fleet that finds a key empty does not create everything at once.
 
+use super::candidates::CreationBudget;
 use super::geometry::{KEY_CLAIMS, PERMIT_OWNER, PERMIT_SERIAL};
 use super::id::{Claim, Key, Life};
-use super::members::Budget;
 use super::words::{Cell, Claims, Relaxed, SERIAL, SeqCst, update};
 use super::{Error, Node, PERMITS, Table};
 
@@ -77,7 +77,8 @@ impl<'a> Node<'a> {
             // leftover, and ours now.
             let claims = Claims(word);
             let others = claims.mask() & !bit;
-            let budget = Budget { live: self.live_members(key), creating: others.count_ones() };
+            let budget =
+                CreationBudget { live: self.live_resources(key), creating: others.count_ones() };
             if budget.live + budget.creating < max_live {
                 Ok(claims.with(others | bit).0)
             } else {

@@ -48,13 +48,13 @@ pub trait FleetPort: Sync {
 
 /// A place for one thread of an image to wait.
 #[derive(Debug)]
-pub struct Seat {
+pub struct WaitSlot {
     /// The address of the word that its thread waits for; 0: the seat is free.
     word: AtomicUsize,
     event: Event,
 }
 
-impl Seat {
+impl WaitSlot {
     /// A free seat, for the static array that [`Image::new`] takes.
     #[allow(clippy::new_without_default)] // As for `Event`.
     pub const fn new() -> Self {
@@ -66,7 +66,7 @@ impl Seat {
 /// nobody. Its nodes are parts of this image, and live until they leave. Waits are events of `port`.
 pub struct Image {
     port: &'static dyn Port,
-    seats: &'static [Seat],
+    seats: &'static [WaitSlot],
     free_lanes: Bitmap,
 }
 
@@ -75,7 +75,7 @@ impl Image {
     ///
     /// # Errors
     /// The system's error number, if it makes no event.
-    pub fn new(port: &'static dyn Port, seats: &'static [Seat]) -> Result<Self, i32> {
+    pub fn new(port: &'static dyn Port, seats: &'static [WaitSlot]) -> Result<Self, i32> {
         for seat in seats {
             seat.event.prepare(port)?;
         }
@@ -108,7 +108,7 @@ impl FleetPort for Image {
 
     fn wait(&self, word: &AtomicU32, value: u32, timeout_ms: u32) -> bool {
         let address = ptr::from_ref(word).addr();
-        let sit = |seat: &&Seat| seat.word.compare_exchange(0, address, SeqCst, SeqCst).is_ok();
+        let sit = |seat: &&WaitSlot| seat.word.compare_exchange(0, address, SeqCst, SeqCst).is_ok();
         let Some(seat) = self.seats.iter().find(sit) else {
             return false;
         };

@@ -5,8 +5,8 @@ use super::explore::{explore, join, park, spawn, thread};
 use super::stage::{Script, Stage};
 use crate::crew::Budget;
 use crate::fleet::{
-    Choice, Counted, Error, Figures, FleetPort, Geometry, Hold, Id, Image, Key, Lease, Life,
-    Limits, Node, PERMITS, Plan, Seat, Table, View, Wait,
+    Choice, Counted, Error, FleetLease, FleetPort, Geometry, Hold, Id, Image, Key, Life, Limits,
+    Node, PERMITS, Plan, Table, TableFigures, View, Wait, WaitSlot,
 };
 use crate::sync::{
     MODELLED,
@@ -131,12 +131,12 @@ fn set_up(port: &'static dyn FleetPort, act: impl FnOnce(Member, Member)) {
 }
 
 /// What the table holds when nobody changes it any more; its two counts of everything agree.
-fn figures(node: Member) -> Figures {
+fn figures(node: Member) -> TableFigures {
     node.audit().unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn units(node: Member) -> (u32, u32, u32) {
-    let Figures { reserved, active, executions, .. } = figures(node);
+    let TableFigures { reserved, active, executions, .. } = figures(node);
     (reserved, active, executions)
 }
 
@@ -187,7 +187,7 @@ fn a_reserve_against_drain() {
             Err(error) => assert_eq!(error, Error::Draining),
         });
         owner.drain(id).unwrap();
-        let seen = owner.members(KEY).next().expect("it drains").reserved;
+        let seen = owner.candidates(KEY).next().expect("it drains").reserved;
         join([other]);
         assert_eq!(owner.reserve(id), Err(Error::Draining));
         assert!(figures(owner).reserved <= seen, "one was granted after drain had returned");
@@ -212,7 +212,7 @@ fn a_reserve_against_accept_and_complete() {
     });
 }
 
-fn accepts_of(owner: Member, lease: Lease) -> bool {
+fn accepts_of(owner: Member, lease: FleetLease) -> bool {
     match owner.accept(&lease) {
         Ok(_) => true,
         Err(Error::NotReserved | Error::Stale) => false,
@@ -413,7 +413,7 @@ fn a_reset_that_is_met_is_not_done_again() {
         one.reset_all().unwrap();
         let id = one.register(KEY, 1).expect("the reset is over");
         join([other]);
-        assert_eq!(one.members(KEY).next().map(|member| member.id), Some(id));
+        assert_eq!(one.candidates(KEY).next().map(|member| member.id), Some(id));
         is_whole(one, id, 1);
     });
 }
@@ -519,7 +519,7 @@ fn only_the_next_life_is_left(node: Member, dead: Life) {
     assert_eq!(node.owners(&mut owners), 1, "the dead own nothing");
     assert_eq!(owners[0].node, dead.node);
     assert_ne!(owners[0], dead);
-    let Figures { lives, resources, permits, .. } = figures(node);
+    let TableFigures { lives, resources, permits, .. } = figures(node);
     assert_eq!((lives, resources, permits), (2, 1, 0));
 }
 
@@ -647,7 +647,7 @@ fn each_change_reaches_who_waits() {
         let owners = both.map(|execution| spawn(move || owner.complete(execution).unwrap()));
         let drainer = spawn(move || owner.drain(id).unwrap());
         wait_until(user, || {
-            user.members(KEY).next().is_some_and(|seen| seen.draining && seen.active == 0)
+            user.candidates(KEY).next().is_some_and(|seen| seen.draining && seen.active == 0)
         });
         join(owners.into_iter().chain([drainer]));
     });
@@ -752,7 +752,7 @@ fn a_nudge_reaches_who_watches_the_table() {
 fn each_change_reaches_who_sits_in_an_image() {
     explore("each_change_reaches_who_sits_in_an_image", || {
         Stage::play(Script::default(), Budget::Default, |stage| {
-            let seats = Box::into_raw(Box::new([const { Seat::new() }; 2]));
+            let seats = Box::into_raw(Box::new([const { WaitSlot::new() }; 2]));
             // SAFETY: given back below, when all threads have been joined.
             let image =
                 Box::into_raw(Box::new(Image::new(stage.port, unsafe { &*seats }).unwrap()));

@@ -5,7 +5,7 @@
 //! not to the process: the kernel drops it when the process ends, however it ends, and no other open or
 //! close of the same file in the process does. Waits are futexes on the table's words.
 
-use crate::fleet::{FleetPort, Geometry, Hold, OpenError, Table};
+use crate::fleet::{FleetPort, Geometry, Hold, Table, TableError};
 use crate::sync::atomic::AtomicU32;
 use crate::table::Bitmap;
 use std::ffi::CString;
@@ -40,7 +40,7 @@ pub enum SharedError {
     /// A name has 1 to 200 characters, and no slash but a leading one.
     BadName,
     /// The table that was asked for cannot be, or what is there is another one.
-    Table(OpenError),
+    Table(TableError),
     /// The system's word, and what was asked of it.
     System(&'static str, io::Error),
 }
@@ -79,7 +79,7 @@ impl Shared {
     pub fn open(name: &str, geometry: Geometry, mode: u32) -> Result<Self, SharedError> {
         let bytes = geometry
             .bytes()
-            .ok_or(SharedError::Table(OpenError::BadGeometry("see Geometry for the bounds")))?;
+            .ok_or(SharedError::Table(TableError::BadGeometry("see Geometry for the bounds")))?;
         let name = checked_name(name)?;
         // SAFETY: the name ends with NUL, and nothing else is passed.
         let file = checked("shm_open", unsafe {
@@ -128,7 +128,7 @@ impl Shared {
         checked("fstat", unsafe { libc::fstat(file.as_raw_fd(), &raw mut stat) })?;
         match usize::try_from(stat.st_size) {
             Ok(size @ 4..) => Ok(size.min(bytes)),
-            _ => Err(SharedError::Table(OpenError::TooSmall { bytes })),
+            _ => Err(SharedError::Table(TableError::TooSmall { bytes })),
         }
     }
 
@@ -145,8 +145,8 @@ impl Shared {
     /// The table in the memory.
     ///
     /// # Errors
-    /// See [`OpenError`].
-    pub fn table(&self) -> Result<Table<'_>, OpenError> {
+    /// See [`TableError`].
+    pub fn table(&self) -> Result<Table<'_>, TableError> {
         Table::open(self.words(), self.geometry, self)
     }
 

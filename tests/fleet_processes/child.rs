@@ -2,7 +2,7 @@
 //! What the other processes do: told by their environment, and line by line.
 
 use super::{GEOMETRY, KEY};
-use crew::fleet::{Geometry, Id, Lease};
+use crew::fleet::{FleetLease, Geometry, Id};
 use crew::shim::fleet::Shared;
 use std::io::stdin;
 
@@ -53,7 +53,7 @@ pub fn run(role: &str) {
                 let (text, fence) = line.split_once(' ').expect("a lease");
                 assert_eq!(text.parse(), Ok(id));
                 let lease =
-                    Lease { id, fence: fence.parse().expect("a number"), holder: node.life() };
+                    FleetLease { id, fence: fence.parse().expect("a number"), holder: node.life() };
                 let execution = node.accept(&lease).expect("reserved");
                 println!("accepted");
                 assert_eq!(read(), "complete");

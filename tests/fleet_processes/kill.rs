@@ -6,7 +6,7 @@
 //! once for each operation; where each of the others is killed is drawn from the seed.
 
 use super::{GEOMETRY, KEY, Peer, Place};
-use crew::fleet::{Counted, Figures, Key, Limits, Node, Plan, Table, local_first};
+use crew::fleet::{Counted, Key, Limits, Node, Plan, Table, TableFigures, local_first};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const OTHER: Key = Key(0xbeef);
@@ -45,7 +45,7 @@ pub fn die_in(table: &Table<'_>, operation: &str) {
         return;
     }
     let node = table.join(None).expect("a lane");
-    let theirs = node.members(KEY).next().expect("the survivor's").id;
+    let theirs = node.candidates(KEY).next().expect("the survivor's").id;
     let mine = node.register(OTHER, 2).expect("room");
     let lease = node.reserve(mine).expect("room");
     let execution = node.accept(&node.reserve(mine).expect("room")).expect("reserved");
@@ -112,10 +112,10 @@ fn prepared(place: &Place, operation: &str) -> (Peer, libc::pid_t) {
 /// What others find after so many deaths: everything sums up, and all goes on.
 fn survive(table: &Table<'_>, node: &Node<'_>, deaths: u32, what: &str) {
     // First what meets the remains by itself, then a sweep.
-    assert_eq!(node.members(OTHER).count(), 0, "{what}: what it owned has ended");
+    assert_eq!(node.candidates(OTHER).count(), 0, "{what}: what it owned has ended");
     let budget = node.budget(OTHER).expect(what);
     assert_eq!((budget.live, budget.creating), (0, 0), "{what}");
-    let mine = match node.members(KEY).next() {
+    let mine = match node.candidates(KEY).next() {
         Some(member) => member.id,
         // It died in a reset, or after it.
         None => node.register(KEY, 4).expect(what),
@@ -123,17 +123,17 @@ fn survive(table: &Table<'_>, node: &Node<'_>, deaths: u32, what: &str) {
     node.sweep().expect(what);
     let figures = table.audit().unwrap_or_else(|error| panic!("{what}: {error}"));
     assert!(figures.reserved <= deaths, "{what}: a reservation of each, at most");
-    let expected = Figures { lives: 1, resources: 1, ..Figures::default() };
-    assert_eq!(Figures { reserved: 0, ..figures }, expected, "{what}");
+    let expected = TableFigures { lives: 1, resources: 1, ..TableFigures::default() };
+    assert_eq!(TableFigures { reserved: 0, ..figures }, expected, "{what}");
     // What it had reserved of ours goes with the grace, and then there is all the room there was.
-    let free = node.members(KEY).next().expect(what).free;
+    let free = node.candidates(KEY).next().expect(what).free;
     let leases: Vec<_> = (0..free).map(|_| node.reserve(mine).expect(what)).collect();
     for lease in leases {
         let execution = node.accept(&lease).expect(what);
         node.complete(execution).expect(what);
     }
     let begun = std::time::Instant::now();
-    while node.members(KEY).next().expect(what).free < 4 {
+    while node.candidates(KEY).next().expect(what).free < 4 {
         node.reconcile(mine, Counted { table: 0, really: 0 }, 0).expect(what);
         assert!(begun.elapsed().as_secs() < 60, "{what}: the clock stands still");
         std::thread::yield_now();

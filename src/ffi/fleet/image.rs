@@ -3,12 +3,12 @@
 //! such memory, because it knows whose lanes are taken; the places to wait are common.
 
 use super::*;
-use crate::fleet::{FleetPort, Image, Seat};
+use crate::fleet::{FleetPort, Image, WaitSlot};
 use crate::limits::MAX_WAITERS;
 use crate::sync::atomic::{AtomicU32, AtomicUsize, Ordering::SeqCst};
 
 pub(super) struct Images {
-    seats: [Seat; MAX_WAITERS],
+    seats: [WaitSlot; MAX_WAITERS],
     /// As many as there can be memberships, so one is free for each.
     tables: [ImageTable; MAX_FLEETS],
 }
@@ -22,7 +22,7 @@ struct ImageTable {
 }
 
 /// A member of a table of this image, until dropped.
-pub(super) struct Member {
+pub(super) struct ImageUse {
     table: &'static ImageTable,
     image: &'static Image,
 }
@@ -30,7 +30,7 @@ pub(super) struct Member {
 impl Images {
     pub const fn new() -> Self {
         Self {
-            seats: [const { Seat::new() }; MAX_WAITERS],
+            seats: [const { WaitSlot::new() }; MAX_WAITERS],
             tables: [const {
                 ImageTable {
                     memory: AtomicUsize::new(0),
@@ -42,7 +42,7 @@ impl Images {
     }
 
     /// Counts a member of the table at this address in.
-    pub fn join(&'static self, memory: usize) -> Result<Member, i32> {
+    pub fn join(&'static self, memory: usize) -> Result<ImageUse, i32> {
         let port = CREW.port().ok_or(CREW_NOT_BOOTED)?;
         let _admin = CREW.admin().ok_or(CREW_BUSY)?;
         let is_ours = |table: &&ImageTable| table.memory.load(SeqCst) == memory;
@@ -60,17 +60,17 @@ impl Images {
         };
         table.memory.store(memory, SeqCst);
         table.members.fetch_add(1, SeqCst);
-        Ok(Member { table, image })
+        Ok(ImageUse { table, image })
     }
 }
 
-impl Member {
+impl ImageUse {
     pub fn port(&self) -> &'static dyn FleetPort {
         self.image
     }
 }
 
-impl Drop for Member {
+impl Drop for ImageUse {
     fn drop(&mut self) {
         self.table.members.fetch_sub(1, SeqCst);
     }

@@ -195,7 +195,7 @@ pub unsafe extern "C" fn crew_fleet_geometry_of(
         // SAFETY: the caller's promise: aligned, of this size; it is only read, by atomic loads.
         let words = unsafe { core::slice::from_raw_parts(memory.cast::<AtomicU32>(), count) };
         let Geometry { kind, nodes, resources, executions, keys } =
-            Geometry::of_table(words).map_err(of_open_error)?;
+            Geometry::of_table(words).map_err(of_table_error)?;
         let size = size_of::<crew_fleet_geometry>() as u32;
         Ok(crew_fleet_geometry { size, kind: kind.into(), nodes, resources, executions, keys })
     };
@@ -267,7 +267,7 @@ unsafe fn join(options: *const crew_fleet_options) -> Result<crew_fleet, i32> {
         // SAFETY: the caller's promise.
         (unsafe { checked_port(options.port) }?, None)
     };
-    let table = Table::open(words, geometry, port).map_err(of_open_error)?;
+    let table = Table::open(words, geometry, port).map_err(of_table_error)?;
     let node = table.join_as(node, name, options.process).map_err(of_error)?;
     let (index, generation) = claimed.open(Membership { node, _image: image });
     Ok(crew_fleet { bits: Handle::new(Kind::Fleet, index, generation).bits() })

@@ -50,7 +50,7 @@ pub unsafe extern "C" fn crew_fleet_is_current(
 
 /// # Safety
 /// `lease` is NULL or valid.
-unsafe fn read_lease(lease: *const crew_fleet_lease) -> Result<Lease, i32> {
+unsafe fn read_lease(lease: *const crew_fleet_lease) -> Result<FleetLease, i32> {
     if lease.is_null() {
         return Err(CREW_NULL_ARGUMENT);
     }

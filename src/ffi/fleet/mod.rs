@@ -31,7 +31,7 @@ pub use show::*;
 
 use super::*;
 use crate::fleet::membership::{Memberships, No, Visit};
-use crate::fleet::{Error, Id, Key, Lease, Life, Node, OpenError};
+use crate::fleet::{Error, FleetLease, Id, Key, Life, Node, TableError};
 use crate::limits::MAX_FLEETS;
 use crate::table::{Handle, Kind};
 use core::ops::Deref;
@@ -51,7 +51,7 @@ impl Fleets {
 /// One membership. The fields are dropped in this order: the node leaves, then the port may go.
 struct Membership {
     node: Node<'static>,
-    _image: Option<image::Member>,
+    _image: Option<image::ImageUse>,
 }
 
 /// A call that is under way in a membership.
@@ -120,15 +120,15 @@ fn of_error(error: Error) -> i32 {
     }
 }
 
-fn of_open_error(error: OpenError) -> i32 {
+fn of_table_error(error: TableError) -> i32 {
     match error {
-        OpenError::BadGeometry(_) => CREW_FLEET_BAD_GEOMETRY,
-        OpenError::TooSmall { .. } => CREW_FLEET_TOO_SMALL,
-        OpenError::NotATable => CREW_FLEET_NOT_A_TABLE,
-        OpenError::OtherByteOrder => CREW_FLEET_OTHER_BYTE_ORDER,
-        OpenError::OtherVersion => CREW_FLEET_OTHER_VERSION,
-        OpenError::OtherGeometry(_) => CREW_FLEET_OTHER_GEOMETRY,
-        OpenError::CannotWait => CREW_BAD_PORT,
+        TableError::BadGeometry(_) => CREW_FLEET_BAD_GEOMETRY,
+        TableError::TooSmall { .. } => CREW_FLEET_TOO_SMALL,
+        TableError::NotATable => CREW_FLEET_NOT_A_TABLE,
+        TableError::OtherByteOrder => CREW_FLEET_OTHER_BYTE_ORDER,
+        TableError::OtherVersion => CREW_FLEET_OTHER_VERSION,
+        TableError::OtherGeometry(_) => CREW_FLEET_OTHER_GEOMETRY,
+        TableError::CannotWait => CREW_BAD_PORT,
     }
 }
 
@@ -232,17 +232,17 @@ impl TryFrom<crew_life> for Life {
     }
 }
 
-impl From<Lease> for crew_fleet_lease {
-    fn from(lease: Lease) -> Self {
+impl From<FleetLease> for crew_fleet_lease {
+    fn from(lease: FleetLease) -> Self {
         Self { resource: lease.id.into(), fence: lease.fence, holder: lease.holder.into() }
     }
 }
 
-impl TryFrom<crew_fleet_lease> for Lease {
+impl TryFrom<crew_fleet_lease> for FleetLease {
     type Error = i32;
 
     fn try_from(lease: crew_fleet_lease) -> Result<Self, i32> {
         let holder = lease.holder.try_into()?;
-        Ok(Lease { id: lease.resource.into(), fence: lease.fence, holder })
+        Ok(FleetLease { id: lease.resource.into(), fence: lease.fence, holder })
     }
 }

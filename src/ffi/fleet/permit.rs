@@ -2,7 +2,7 @@
 //! Claims to create.
 
 use super::*;
-use crate::fleet::{Budget, Claim};
+use crate::fleet::{Claim, CreationBudget};
 
 /// Claims the right to create a resource under the key, if fewer than `max_live` live or are being
 /// created in the whole fleet. Register the resource, then crew_fleet_finish; without that the permit
@@ -62,7 +62,8 @@ pub unsafe extern "C" fn crew_fleet_budget(
     budget: *mut crew_key_budget,
 ) -> i32 {
     let look = || {
-        let Budget { live, creating } = enter(fleet)?.budget(key.into()).map_err(of_error)?;
+        let CreationBudget { live, creating } =
+            enter(fleet)?.budget(key.into()).map_err(of_error)?;
         Ok(crew_key_budget { live, creating })
     };
     // SAFETY: the caller's promise.

@@ -106,7 +106,7 @@ pub unsafe extern "C" fn crew_fleet_candidates(
         }
         let node = enter(fleet)?;
         let mut found = 0;
-        for candidate in node.members(key.into()) {
+        for candidate in node.candidates(key.into()) {
             if found < room {
                 // SAFETY: within the caller's buffer.
                 unsafe { buffer.add(found as usize).write(candidate.into()) }

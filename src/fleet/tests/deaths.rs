@@ -5,7 +5,7 @@ use super::*;
 use crate::fleet::geometry::{BOOTS, ENTRY_TENANCY, EPOCH, KEY_CLAIMS, LIFE, RESETTER};
 use crate::fleet::id::INCARNATION_MAX;
 use crate::fleet::words::{Cell, EntryTenancy};
-use crate::fleet::{Budget, Counted, Error, Figures, Life, Swept, Wait};
+use crate::fleet::{Counted, CreationBudget, Error, Life, Swept, TableFigures, Wait};
 
 #[test]
 fn a_death_report_closes_that_incarnation_only() {
@@ -21,7 +21,7 @@ fn a_death_report_closes_that_incarnation_only() {
     assert!(two.active(theirs).is_ok(), "another life of the node is untouched");
     two.node_dead(life).unwrap();
     assert_eq!(two.reserve(theirs), Err(Error::Stale));
-    assert_eq!(two.budget(Key(5)), Ok(Budget { live: 0, creating: 0 }));
+    assert_eq!(two.budget(Key(5)), Ok(CreationBudget { live: 0, creating: 0 }));
     assert_ne!(two.version(KEY), before, "who waits for the key is told");
     assert!(two.reserve(ours).is_ok());
     // The reported one was alive after all: it is told so, whatever it does.
@@ -55,7 +55,7 @@ fn nobody_has_to_report_a_death() {
     let id = one.register(KEY, 1).unwrap();
     let _claim = one.claim_create(KEY, 9).unwrap().into_claim();
     world.kill(one);
-    assert_eq!(two.members(KEY).count(), 0, "met by looking");
+    assert_eq!(two.candidates(KEY).count(), 0, "met by looking");
     assert_eq!(two.reserve(id), Err(Error::Stale));
     assert!(two.claim_create(KEY, 1).is_ok(), "met by claiming");
     let three = world.join();
@@ -63,7 +63,7 @@ fn nobody_has_to_report_a_death() {
     world.kill(three);
     assert_eq!(two.sweep(), Ok(Swept { lives: 1, cells: 0 }), "met by nobody");
     assert_eq!(two.sweep(), Ok(Swept { lives: 0, cells: 0 }));
-    let expected = Figures { lives: 1, ..Figures::default() };
+    let expected = TableFigures { lives: 1, ..TableFigures::default() };
     assert_eq!(world.table().audit(), Ok(expected));
 }
 
@@ -82,9 +82,9 @@ fn a_new_life_of_a_lane_finds_it_clear() {
         world.kill(node);
     }
     let node = world.join();
-    assert_eq!(world.table().audit(), Ok(Figures { lives: 1, ..Figures::default() }));
+    assert_eq!(world.table().audit(), Ok(TableFigures { lives: 1, ..TableFigures::default() }));
     node.leave();
-    assert_eq!(world.table().audit(), Ok(Figures::default()));
+    assert_eq!(world.table().audit(), Ok(TableFigures::default()));
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn leaving_closes_what_one_owned() {
     let lease = two.reserve(id).unwrap();
     one.leave();
     assert!(!two.is_current(&lease));
-    assert_eq!(world.table().audit(), Ok(Figures { lives: 1, ..Figures::default() }));
+    assert_eq!(world.table().audit(), Ok(TableFigures { lives: 1, ..TableFigures::default() }));
 }
 
 /// Leaves in the table what a process leaves that dies after each of the steps of a reservation.
@@ -198,9 +198,9 @@ fn reset_starts_a_new_epoch() {
     assert_eq!(two.finish(permit.claim()), Err(Error::Stale));
     let claim = two.claim_create(KEY, 1).unwrap();
     drop(permit);
-    assert_eq!(one.budget(KEY), Ok(Budget { live: 0, creating: 1 }));
+    assert_eq!(one.budget(KEY), Ok(CreationBudget { live: 0, creating: 1 }));
     drop(claim);
-    assert_eq!(world.table().audit(), Ok(Figures { lives: 2, ..Figures::default() }));
+    assert_eq!(world.table().audit(), Ok(TableFigures { lives: 2, ..TableFigures::default() }));
     let new = one.register(Key(6), 1).unwrap();
     assert!(two.reserve(new).is_ok(), "keys and slots can be used again");
 }
@@ -224,7 +224,7 @@ fn a_reset_whose_process_died_is_finished_by_the_next_operation() {
         one.register(KEY, 1).unwrap();
         one.reset_all().unwrap();
         let three = world.join();
-        assert_eq!(world.table().audit(), Ok(Figures { lives: 2, ..Figures::default() }));
+        assert_eq!(world.table().audit(), Ok(TableFigures { lives: 2, ..TableFigures::default() }));
         three.register(KEY, 1).unwrap();
     }
 }

@@ -4,12 +4,14 @@
 use super::*;
 use crate::fleet::geometry::{ENTRY_TENANCY, FENCE_HIGH, FENCE_LOW, Slot};
 use crate::fleet::words::{Cell, EntryTenancy, GENERATION_MAX, Phase, Tenancy};
-use crate::fleet::{Candidate, Counted, Error, Execution, Id, Lease, Life, PENDING, Reconciled};
+use crate::fleet::{
+    Candidate, Counted, Error, Execution, FleetLease, Id, Life, PENDING, Reconciled,
+};
 
 const NOTHING: Counted = Counted { table: 0, really: 0 };
 
 fn only(node: &Node<'_>) -> Candidate {
-    node.members(KEY).next().expect("one is registered")
+    node.candidates(KEY).next().expect("one is registered")
 }
 
 #[test]
@@ -281,7 +283,7 @@ fn a_lease_is_current_by_its_fence() {
     let new = owner.reserve(id).unwrap();
     assert!(owner.is_current(&new) && !owner.is_current(&old), "same resource, other reservation");
     assert_eq!(owner.accept(&old), Err(Error::NotReserved));
-    let forged = Lease { fence: new.fence | 1 << 40, ..new };
+    let forged = FleetLease { fence: new.fence | 1 << 40, ..new };
     assert!(!owner.is_current(&forged));
     assert_eq!(owner.accept(&forged), Err(Error::NotReserved), "all 64 bits count");
     owner.accept(&new).unwrap();
@@ -384,7 +386,7 @@ fn candidates_say_what_there_is_in_table_order() {
         expected(mine, user.life(), 3),
     ];
     let mut buffer = [expected[0]; 2];
-    assert_eq!(user.candidates(KEY, &mut buffer), 3, "how many there are");
+    assert_eq!(user.candidates_into(KEY, &mut buffer), 3, "how many there are");
     assert_eq!(buffer, expected[..2], "as many as fit");
-    assert_eq!(user.members(KEY).collect::<Vec<_>>(), expected);
+    assert_eq!(user.candidates(KEY).collect::<Vec<_>>(), expected);
 }

@@ -2,7 +2,9 @@
 //! Any sequence of operations by two nodes does to the table what it does to a small model of it.
 
 use super::*;
-use crate::fleet::{Budget, Claim, Counted, Error, Execution, Id, Lease, PENDING, PERMITS};
+use crate::fleet::{
+    Claim, Counted, CreationBudget, Error, Execution, FleetLease, Id, PENDING, PERMITS,
+};
 use proptest::prelude::*;
 use std::vec;
 
@@ -53,14 +55,14 @@ struct Resource {
     draining: bool,
     ended: bool,
     /// When each pending lease was reserved.
-    pending: Vec<(Lease, u32)>,
+    pending: Vec<(FleetLease, u32)>,
     active: Vec<Execution>,
 }
 
 #[derive(Default)]
 struct Model {
     resources: Vec<Resource>,
-    leases: Vec<Lease>,
+    leases: Vec<FleetLease>,
     executions: Vec<Execution>,
     claims: Vec<(Claim, usize, usize)>,
     ended_claims: Vec<(Claim, usize)>,
@@ -204,7 +206,7 @@ proptest! {
                 }
                 Op::Claim { key, max_live } => {
                     let by = step & 1;
-                    let budget = Budget { live: model.live(key), creating: model.creating(key) };
+                    let budget = CreationBudget { live: model.live(key), creating: model.creating(key) };
                     let expected = if budget.creating as usize == PERMITS { Err(Error::Busy) }
                         else if budget.live + budget.creating >= max_live { Err(Error::BudgetSpent(budget)) }
                         else { Ok(()) };
@@ -256,7 +258,7 @@ proptest! {
             prop_assert_eq!(figures.executions, figures.active);
             prop_assert_eq!(figures.permits as usize, model.claims.len());
             for (n, key) in KEYS.into_iter().enumerate() {
-                for candidate in nodes[step & 1].members(key) {
+                for candidate in nodes[step & 1].candidates(key) {
                     let r = going.iter().find(|r| r.id == candidate.id).expect("it has not ended");
                     let used = (r.pending.len() + r.active.len()) as u32;
                     let free = if r.draining { 0 } else { r.capacity - used };
@@ -264,7 +266,7 @@ proptest! {
                     prop_assert_eq!((candidate.draining, r.key), (r.draining, n));
                     prop_assert_eq!(candidate.local, r.owner == step & 1);
                 }
-                let budget = Budget { live: model.live(n), creating: model.creating(n) };
+                let budget = CreationBudget { live: model.live(n), creating: model.creating(n) };
                 prop_assert_eq!(nodes[0].budget(key), Ok(budget));
             }
         }

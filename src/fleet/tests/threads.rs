@@ -2,7 +2,7 @@
 //! Many threads of several nodes at once.
 
 use super::*;
-use crate::fleet::{Counted, Error, Id, Lease, Limits, Plan, local_first};
+use crate::fleet::{Counted, Error, FleetLease, Id, Limits, Plan, local_first};
 use std::sync::Barrier;
 use std::sync::mpsc;
 use std::thread;
@@ -78,7 +78,7 @@ fn a_candidates_units_are_of_one_moment() {
             done.store(1, SeqCst);
         });
         while done.load(SeqCst) == 0 {
-            for seen in user.members(KEY) {
+            for seen in user.candidates(KEY) {
                 assert!(seen.reserved + seen.active <= 1, "{seen:?}");
             }
         }
@@ -126,7 +126,7 @@ fn users_and_owners_race_and_all_sums_up() {
     let nodes = [0; 4].map(|_| world.join());
     let at_work = AtomicU32::new(0);
     let users_left = AtomicU32::new(6);
-    let (sender, receiver) = mpsc::channel::<Lease>();
+    let (sender, receiver) = mpsc::channel::<FleetLease>();
     let receiver = Mutex::new(receiver);
     let owner = &nodes[0];
     owner.register(KEY, CAPACITY).unwrap();
@@ -181,7 +181,7 @@ fn users_and_owners_race_and_all_sums_up() {
             });
         }
         scope.spawn(|| {
-            let current = || -> Option<Id> { owner.members(KEY).next().map(|member| member.id) };
+            let current = || -> Option<Id> { owner.candidates(KEY).next().map(|member| member.id) };
             let mut n = 0;
             while users_left.load(SeqCst) > 0 {
                 n += 1;
@@ -202,7 +202,7 @@ fn users_and_owners_race_and_all_sums_up() {
     drop(sender);
     let left = world.table().audit().unwrap();
     assert_eq!((left.active, left.executions), (0, 0));
-    if let Some(member) = owner.members(KEY).next() {
+    if let Some(member) = owner.candidates(KEY).next() {
         world.pass_ms(1_000);
         owner.reconcile(member.id, Counted { table: 0, really: 0 }, 20).unwrap();
     }

@@ -2,7 +2,7 @@
 //! Waiting for a key and for the table.
 
 use super::*;
-use crate::fleet::{Counted, Error, Image, PENDING, Seat, Wait};
+use crate::fleet::{Counted, Error, Image, PENDING, Wait, WaitSlot};
 use std::thread;
 
 fn until(condition: impl Fn() -> bool) {
@@ -134,7 +134,7 @@ fn watching_the_table_misses_nothing_between_the_try_and_the_wait() {
 // wait that times out.
 #[test]
 fn no_wake_up_is_lost() {
-    static SEATS: [Seat; 2] = [const { Seat::new() }; 2];
+    static SEATS: [WaitSlot; 2] = [const { WaitSlot::new() }; 2];
     let image = Image::new(&crate::shim::PORT, &SEATS).unwrap();
     let words: Vec<_> = (0..SMALL.words().unwrap()).map(|_| AtomicU32::new(0)).collect();
     let table = Table::open(&words, SMALL, &image).unwrap();
@@ -166,7 +166,7 @@ fn no_wake_up_is_lost() {
 
 #[test]
 fn one_waiter_too_many_is_refused_at_once() {
-    static SEATS: [Seat; 1] = [const { Seat::new() }; 1];
+    static SEATS: [WaitSlot; 1] = [const { WaitSlot::new() }; 1];
     let image = Image::new(&crate::shim::PORT, &SEATS).unwrap();
     let words: Vec<_> = (0..SMALL.words().unwrap()).map(|_| AtomicU32::new(0)).collect();
     let table = Table::open(&words, SMALL, &image).unwrap();

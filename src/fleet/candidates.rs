@@ -33,7 +33,7 @@ pub struct Candidate {
 /// What counts against a key's `max_live`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Budget {
+pub struct CreationBudget {
     /// Resources that are live, and not draining.
     pub live: u32,
     /// Creations that were claimed and have not ended.
@@ -42,7 +42,7 @@ pub struct Budget {
 
 impl Table<'_> {
     /// The slot's resource if it belongs to the key.
-    fn member(&self, slot: Slot, key: usize, of: Option<Life>) -> Option<Candidate> {
+    fn candidate(&self, slot: Slot, key: usize, of: Option<Life>) -> Option<Candidate> {
         // Most slots end here, after one word.
         if self.region.slot_key(slot).load(SeqCst) as usize != key {
             return None;
@@ -127,7 +127,7 @@ impl Table<'_> {
 /// The resources under a key, in table order, each as it is when it comes up: a snapshot, and never a
 /// reservation. What a dead life owned is taken back when it is met.
 #[derive(Debug)]
-pub struct Members<'n, 'a> {
+pub struct Candidates<'n, 'a> {
     node: &'n Node<'a>,
     key: Option<usize>,
     next: Slot,
@@ -138,7 +138,7 @@ pub struct Members<'n, 'a> {
     alive: Option<Life>,
 }
 
-impl Members<'_, '_> {
+impl Candidates<'_, '_> {
     fn is_alive(&mut self, owner: Life) -> bool {
         if owner == self.node.life() || Some(owner) == self.alive {
             return true;
@@ -152,7 +152,7 @@ impl Members<'_, '_> {
     }
 }
 
-impl Iterator for Members<'_, '_> {
+impl Iterator for Candidates<'_, '_> {
     type Item = Candidate;
 
     fn next(&mut self) -> Option<Candidate> {
@@ -166,7 +166,7 @@ impl Iterator for Members<'_, '_> {
             }
             let slot = self.next;
             self.next.index += 1;
-            if let Some(candidate) = self.node.member(slot, key, Some(self.node.life()))
+            if let Some(candidate) = self.node.candidate(slot, key, Some(self.node.life()))
                 && self.is_alive(candidate.owner)
             {
                 return Some(candidate);
@@ -178,17 +178,17 @@ impl Iterator for Members<'_, '_> {
 
 impl<'a> Node<'a> {
     /// The resources under the key, one after the other. Looking installs nothing.
-    pub fn members(&self, key: Key) -> Members<'_, 'a> {
+    pub fn candidates(&self, key: Key) -> Candidates<'_, 'a> {
         let lanes = self.region.lanes().end;
         let slots = if lanes > 0 { self.region.slots_used(0) } else { 0 };
         let next = Slot { lane: 0, index: 0 };
-        Members { node: self, key: self.find(key), next, slots, lanes, alive: None }
+        Candidates { node: self, key: self.find(key), next, slots, lanes, alive: None }
     }
 
     /// The resources under the key, into `buffer`; how many there are.
-    pub fn candidates(&self, key: Key, buffer: &mut [Candidate]) -> usize {
+    pub fn candidates_into(&self, key: Key, buffer: &mut [Candidate]) -> usize {
         let mut count = 0;
-        for candidate in self.members(key) {
+        for candidate in self.candidates(key) {
             if let Some(place) = buffer.get_mut(count) {
                 *place = candidate;
             }
@@ -197,21 +197,21 @@ impl<'a> Node<'a> {
         count
     }
 
-    pub(super) fn live_members(&self, key: Key) -> u32 {
-        self.members(key).filter(|member| !member.draining).count() as u32
+    pub(super) fn live_resources(&self, key: Key) -> u32 {
+        self.candidates(key).filter(|member| !member.draining).count() as u32
     }
 
     /// How many resources are live under the key, and how many are being created.
     ///
     /// # Errors
     /// [`Error::Resetting`], [`Error::Ended`].
-    pub fn budget(&self, key: Key) -> Result<Budget, Error> {
+    pub fn budget(&self, key: Key) -> Result<CreationBudget, Error> {
         self.live()?;
         let Some(entry) = self.find(key) else {
-            return Ok(Budget { live: 0, creating: 0 });
+            return Ok(CreationBudget { live: 0, creating: 0 });
         };
         self.tidy_permits(entry);
         let claims = Claims(self.region.key(entry, KEY_CLAIMS).load(SeqCst));
-        Ok(Budget { live: self.live_members(key), creating: claims.mask().count_ones() })
+        Ok(CreationBudget { live: self.live_resources(key), creating: claims.mask().count_ones() })
     }
 }
