@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is counted twice is compared: for tests, and for an operator who doubts.
+//! An audit: compares what the table counts twice. For tests, and for an operator who doubts.
 
 use super::Table;
 use super::geometry::{
@@ -9,11 +9,11 @@ use super::words::{Cell, EntryTenancy, Phase, SeqCst};
 use super::{PENDING, PERMITS};
 use core::fmt;
 
-/// What a table holds, all keys together.
+/// The contents of a table, all keys together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TableFigures {
-    /// Lives in their lanes.
+    /// Lives that are in their lanes.
     pub lives: u32,
     /// Resources, draining ones included.
     pub resources: u32,
@@ -21,17 +21,19 @@ pub struct TableFigures {
     pub reserved: u32,
     /// Units active.
     pub active: u32,
-    /// Executions that have not ended: as many as are active, unless the owner has corrected that.
+    /// Executions that have not ended: as many as units are active, unless an owner has corrected
+    /// those.
     pub executions: u32,
     /// Permits.
     pub permits: u32,
 }
 
-/// Two counts that should agree and do not. Means something only while nobody changes the table.
+/// Two counts that should agree and do not. It means something only if no thread changed the table
+/// meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct TableDisagreement {
-    /// Which.
+    /// Which two.
     pub what: &'static str,
     /// The lane, or the key's entry.
     pub place: usize,
@@ -48,7 +50,7 @@ impl fmt::Display for TableDisagreement {
 impl core::error::Error for TableDisagreement {}
 
 impl Table<'_> {
-    /// Compares what is counted twice, in a table that nobody changes meanwhile.
+    /// Compares what is counted twice, in a table that no thread changes meanwhile.
     ///
     /// # Errors
     /// The first disagreement.
