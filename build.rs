@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Writes the table sizes (`limits.rs`) and the C header (`crew.h`) into `OUT_DIR`. The header that
-//! is committed in `include/` is compared with it by `ci/header.sh`.
+//! Writes the table sizes (`limits.rs`) and the C headers into `OUT_DIR`. The headers that are
+//! committed in `include/` are compared with them by `ci/header.sh`.
 
-use std::{env, fs, path::PathBuf};
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+};
 
 /// Name, documentation, default, smallest and largest value of each table size.
 const LIMITS: [(&str, &str, usize, usize, usize); 6] = [
@@ -14,9 +17,19 @@ const LIMITS: [(&str, &str, usize, usize, usize); 6] = [
     ("MAX_FLEETS", "Memberships in fleets' tables at one time.", 4, 1, 16),
 ];
 
+/// Each header's name, the folder it is made from, and there the files with its sections, in order.
+const HEADERS: [(&str, &str, &[&str]); 3] = [
+    (
+        "crew.h",
+        "src/ffi",
+        &["status.rs", "port.rs", "boot.rs", "account.rs", "report.rs", "worker.rs"],
+    ),
+    ("crew_pool.h", "src/ffi/pool", &["mod.rs"]),
+    ("crew_fleet.h", "src/ffi/fleet", &["mod.rs"]),
+];
+
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     println!("cargo:rerun-if-changed=src/ffi");
     println!("cargo:rerun-if-changed=cbindgen.toml");
 
@@ -37,26 +50,37 @@ fn main() {
              pub const {name}: usize = {value};\n"
         );
         c += &format!(
-            "/** {doc} Set by {variable} when the library is built ({min} to {max}). */\n\
+            "/* {doc}\n * Set by {variable} when the library is built ({min} to {max}). */\n\
              #define {variable} {value}\n"
         );
     }
     fs::write(out.join("limits.rs"), rust).expect("OUT_DIR is writable");
 
+    let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    for (name, folder, files) in HEADERS {
+        let limits = if name == "crew.h" { &c } else { "" };
+        let header = header(&root, folder, files, limits);
+        fs::write(out.join(name), header).expect("OUT_DIR is writable");
+    }
+}
+
+/// A header: what `top.h` says, the limits, what cbindgen makes of the files, what `end.h` says.
+fn header(root: &Path, folder: &str, files: &[&str], limits: &str) -> String {
+    let folder = root.join(folder);
+    let read = |name| fs::read_to_string(folder.join(name)).expect("each header has it");
     let mut config =
         cbindgen::Config::from_file(root.join("cbindgen.toml")).expect("cbindgen.toml");
-    config.after_includes = Some(match config.after_includes.take() {
-        Some(text) => format!("{text}\n{c}"),
-        None => c,
-    });
-    let mut header = Vec::new();
-    cbindgen::Builder::new()
-        .with_config(config)
-        .with_src(root.join("src/ffi/mod.rs"))
+    config.header = Some(read("top.h") + limits);
+    config.trailer = Some(read("end.h"));
+    let mut made = Vec::new();
+    files
+        .iter()
+        .fold(cbindgen::Builder::new().with_config(config), |builder, file| {
+            builder.with_src(folder.join(file))
+        })
         .generate()
         .expect("src/ffi is a C interface")
-        .write(&mut header);
+        .write(&mut made);
     // What Rust calls safety is, for C, what the pointers must be.
-    let header = String::from_utf8(header).expect("UTF-8").replace("// # Safety", "// Pointers:");
-    fs::write(out.join("crew.h"), header).expect("OUT_DIR is writable");
+    String::from_utf8(made).expect("UTF-8").replace("// # Safety", "// Pointers:")
 }

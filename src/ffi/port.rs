@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The port: what a C image offers.
 
-use super::{CREW_BAD_PORT, Sized32, check_size};
+use super::pointer::{read, sized32};
+use super::report::with_c_text;
+use super::status::CREW_BAD_PORT;
 use crate::port::{Event, MemoryAnswer, Port, Severity, Target, ThreadSpec};
 use crate::sync::atomic::AtomicU32;
 use core::ffi::{CStr, c_char, c_void};
@@ -10,7 +12,8 @@ use core::ffi::{CStr, c_char, c_void};
 pub const CREW_TARGET_HOST: u32 = 0;
 /// RTEMS. Default budget: 160 MiB.
 pub const CREW_TARGET_RTEMS: u32 = 1;
-/// A VxWorks real-time process. Default budget: 160 MiB (a guest of about 958 MB died at about 230 MiB).
+/// A VxWorks real-time process. Default budget: 160 MiB (a guest of about 958 MB died at about 230
+/// MiB).
 pub const CREW_TARGET_VXWORKS: u32 = 2;
 
 /// A log line for the record.
@@ -54,13 +57,14 @@ pub struct crew_port {
     pub size: u32,
     /// One of CREW_TARGET_...
     pub target: u32,
-    /// What one thread costs beyond its declared stack, in bytes, when this port makes it. C threads:
-    /// 0 on every target known.
+    /// What one thread costs beyond its declared stack, in bytes, when this port makes it. C
+    /// threads: 0 on every target known.
     pub thread_overhead_bytes: usize,
     /// Passed to every function as its first argument; the port's own.
     pub context: *mut c_void,
     /// Makes a thread that runs the worker loop for spec->worker, and stores in *thread the number
-    /// that names it to this port. Returns 0, or the system's error number and leaves nothing behind.
+    /// that names it to this port. Returns 0, or the system's error number and leaves nothing
+    /// behind.
     pub thread_create: Option<
         unsafe extern "C" fn(
             context: *mut c_void,
@@ -87,10 +91,11 @@ pub struct crew_port {
     pub event_post: Option<unsafe extern "C" fn(context: *mut c_void, event: *mut crew_event)>,
     /// Milliseconds of a clock that never goes back.
     pub clock_ms: Option<unsafe extern "C" fn(context: *mut c_void) -> u64>,
-    /// Whether the target has that many bytes in one piece for thread stacks right now: 1 yes, 0 no,
-    /// -1 cannot tell. On 0, *basis is static text that says what refused and reads well after "the
-    /// target". A stack that comes free only when the next thread is made (RTEMS) is freed before the
-    /// answer. Must be cheap and must not allocate: it is asked for each thread of a growth.
+    /// Whether the target has that many bytes in one piece for thread stacks right now: 1 yes, 0
+    /// no, -1 cannot tell. On 0, *basis is static text that says what refused and reads well after
+    /// "the target". A stack that comes free only when the next thread is made (RTEMS) is freed
+    /// before the answer. Must be cheap and must not allocate: it is asked for each thread of a
+    /// growth.
     pub memory_has: Option<
         unsafe extern "C" fn(context: *mut c_void, bytes: usize, basis: *mut *const c_char) -> i32,
     >,
@@ -100,8 +105,8 @@ pub struct crew_port {
     pub log: Option<unsafe extern "C" fn(context: *mut c_void, severity: i32, text: *const c_char)>,
 }
 
-// SAFETY: `repr(C)`, and its first field is its size.
-unsafe impl Sized32 for crew_port {}
+sized32!(crew_port);
+
 // SAFETY: the contract of a port is that its functions may be called from any thread, and the table
 // itself is only read.
 unsafe impl Sync for crew_port {}
@@ -112,9 +117,7 @@ unsafe impl Sync for crew_port {}
 /// `port` is NULL or points to a `crew_port` that lives as long as the process.
 pub(super) unsafe fn checked(port: *const crew_port) -> Result<&'static dyn Port, i32> {
     // SAFETY: the caller's promise.
-    unsafe { check_size(port) }?;
-    // SAFETY: the caller's promise; not NULL and of the right size.
-    let port: &'static crew_port = unsafe { &*port };
+    let port: &'static crew_port = unsafe { read(port) }?;
     let complete = port.thread_create.is_some()
         && port.thread_reap.is_some()
         && port.event_create.is_some()
@@ -238,7 +241,7 @@ impl Port for crew_port {
 
     fn log(&self, severity: Severity, text: &str) {
         if let Some(log) = self.log {
-            super::usage::with_c_text(text, |text| {
+            with_c_text(text, |text| {
                 // SAFETY: see above; `text` outlives the call.
                 unsafe { log(self.context, severity as i32, text) }
             });

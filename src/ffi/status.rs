@@ -9,7 +9,8 @@ use core::ffi::c_char;
 /// Done.
 pub const CREW_OK: i32 = 0;
 
-/// Refused: all sets that the pool may have are busy. Raise the capacity, or accept it as the limit.
+/// Refused: all sets that the pool may have are busy. Raise the capacity, or accept it as the
+/// limit.
 pub const CREW_REFUSED_AT_CAPACITY: i32 = 1;
 /// Refused: the process' account has not that many bytes left. More memory and a larger budget.
 pub const CREW_REFUSED_OUT_OF_RESERVATION: i32 = 2;
@@ -56,15 +57,15 @@ pub const CREW_BAD_TEXT: i32 = 44;
 pub const CREW_BAD_PRIORITY: i32 = 45;
 /// A stack is below CREW_STACK_MIN or above CREW_STACK_MAX.
 pub const CREW_BAD_STACK: i32 = 46;
-/// A capacity is 0 or above CREW_MAX_SETS (of a fleet's resource: above 65,535), or prestart or keep are
-/// above it.
+/// A capacity is 0 or above CREW_MAX_SETS (of a fleet's resource: above 65,535), or prestart or
+/// keep are above it.
 pub const CREW_BAD_CAPACITY: i32 = 47;
 /// A roster has more than CREW_MAX_ROLES roles, or neither roles nor bytes.
 pub const CREW_BAD_ROSTER: i32 = 48;
 /// A budget's text is no positive whole number of MiB.
 pub const CREW_BAD_BUDGET: i32 = 49;
-/// A port lacks a function that it must have, or names an unknown target; or none was given, and this
-/// library has none built in.
+/// A port lacks a function that it must have, or names an unknown target; or none was given, and
+/// this library has none built in.
 pub const CREW_BAD_PORT: i32 = 50;
 /// crew_boot comes first.
 pub const CREW_NOT_BOOTED: i32 = 51;
@@ -125,6 +126,15 @@ pub const CREW_FLEET_OTHER_GEOMETRY: i32 = 126;
 /// Somebody writes into the table who should not.
 pub const CREW_FLEET_CORRUPT: i32 = 127;
 
+/// The numbers kept for refusals.
+const FIRST_REFUSAL: i32 = CREW_REFUSED_AT_CAPACITY;
+const LAST_REFUSAL: i32 = 19;
+const _: () = assert!(RefusalKind::COUNT as i32 - 1 <= LAST_REFUSAL);
+/// The numbers kept for a fleet's answers: what may be another one the next time.
+const FIRST_FLEET_ANSWER: i32 = CREW_FLEET_DRAINING;
+const LAST_FLEET_ANSWER: i32 = 119;
+const _: () = assert!(CREW_FLEET_SYSTEM <= LAST_FLEET_ANSWER);
+
 const EBUSY: i32 = 16;
 const EINVAL: i32 = 22;
 
@@ -167,8 +177,9 @@ pub extern "C" fn crew_status_text(status: i32) -> *const c_char {
         CREW_TABLE_FULL => c"no room in this build's tables: rebuild with larger CREW_MAX_ numbers",
         CREW_BAD_FLAGS => c"an unknown flag, or a reserved field that is not 0",
         CREW_BAD_VALUE => c"a number out of its bounds",
-        // Short: they are in every image, and its 32 KiB are promised. (A table of their own that only fleets
-        // refer to is no way out: a linker keeps or drops all C strings of the archive together.)
+        // Short: they are in every image, and its 32 KiB are promised. (A table of their own that
+        // only fleets refer to is no way out: a linker keeps or drops all C strings of the archive
+        // together.)
         CREW_FLEET_DRAINING => c"draining",
         CREW_FLEET_NOT_RESERVED => c"not reserved",
         CREW_FLEET_FULL => c"full: larger geometry",
@@ -196,10 +207,10 @@ pub extern "C" fn crew_status_text(status: i32) -> *const c_char {
     text.as_ptr()
 }
 
-/// An errno for callers that only pass errors on; 0 for CREW_OK. EAGAIN for what may pass, EPIPE for
-/// what has ended, EBUSY, EINVAL for a caller's error. Several statuses share a number: who must tell
-/// them apart looks at the status. CREW_REFUSED_SPAWN_FAILED is EAGAIN here; its own number is in
-/// the refusal (crew_refusal_errno).
+/// An errno for callers that only pass errors on; 0 for CREW_OK. EAGAIN for what may pass, EPIPE
+/// for what has ended, EBUSY, EINVAL for a caller's error. Several statuses share a number: a
+/// caller that must tell them apart looks at the status. CREW_REFUSED_SPAWN_FAILED is EAGAIN here;
+/// its own number is in the refusal (crew_refusal_errno).
 #[unsafe(no_mangle)]
 pub extern "C" fn crew_status_errno(status: i32) -> i32 {
     match status {
@@ -210,8 +221,11 @@ pub extern "C" fn crew_status_errno(status: i32) -> i32 {
         | CREW_RETIRED
         | CREW_FLEET_LIFE_ENDED => EPIPE,
         CREW_BUSY | CREW_ALREADY_BOOTED | CREW_ALREADY_SEALED => EBUSY,
-        100..=119 => EAGAIN,
-        1..=19 | CREW_TIMED_OUT | CREW_NO_JOB_CELL | CREW_TABLE_FULL => EAGAIN,
+        FIRST_REFUSAL..=LAST_REFUSAL
+        | FIRST_FLEET_ANSWER..=LAST_FLEET_ANSWER
+        | CREW_TIMED_OUT
+        | CREW_NO_JOB_CELL
+        | CREW_TABLE_FULL => EAGAIN,
         _ => EINVAL,
     }
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The worker loop's side, for ports.
 
-use super::port::event_for_c;
-use super::*;
+use super::CREW;
+use super::pointer::Out;
+use super::pool::CREW_JOB_RETURNED;
+use super::port::{crew_event, event_for_c};
 use crate::sets::{Next, Outcome};
 use core::ffi::c_void;
+use core::ptr::null_mut;
 
 /// Call function(argument), then crew_worker_done.
 pub const CREW_WORK_RUN: i32 = 0;
@@ -12,6 +15,10 @@ pub const CREW_WORK_RUN: i32 = 0;
 pub const CREW_WORK_WAIT: i32 = 1;
 /// End the thread.
 pub const CREW_WORK_STOP: i32 = 2;
+
+/// What a worker runs: called once with the argument given to crew_run, on the worker's thread. It
+/// may do anything that a thread of the system may, end its thread included (that retires the set).
+pub type crew_function = Option<extern "C" fn(argument: *mut c_void) -> i32>;
 
 /// What a worker shall do now.
 #[repr(C)]
@@ -34,33 +41,24 @@ pub struct crew_work {
 /// `work` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn crew_worker_next(worker: u32, work: *mut crew_work) -> i32 {
-    let Some(member) = CREW.member(worker as usize).filter(|_| !work.is_null()) else {
+    // SAFETY: the caller's promise.
+    let (Some(member), Ok(work)) = (CREW.member(worker as usize), unsafe { Out::new(work) }) else {
         return CREW_WORK_STOP;
     };
-    let (action, todo) = match member.next() {
-        Next::Run { function, argument } => (
-            CREW_WORK_RUN,
-            crew_work {
-                function: Some(function),
-                argument,
-                event: core::ptr::null_mut(),
-                wait_ms: 0,
-            },
-        ),
-        Next::Wait { event, timeout_ms } => (
-            CREW_WORK_WAIT,
-            crew_work {
-                function: None,
-                argument: core::ptr::null_mut(),
-                event: event_for_c(event),
-                wait_ms: timeout_ms,
-            },
-        ),
-        Next::Stop => return CREW_WORK_STOP,
-    };
-    // SAFETY: not NULL, and the caller's promise.
-    unsafe { *work = todo };
-    action
+    match member.next() {
+        Next::Run { function, argument } => {
+            let function = Some(function);
+            work.write(crew_work { function, argument, event: null_mut(), wait_ms: 0 });
+            CREW_WORK_RUN
+        }
+        Next::Wait { event, timeout_ms } => {
+            let event = event_for_c(event);
+            let argument = null_mut();
+            work.write(crew_work { function: None, argument, event, wait_ms: timeout_ms });
+            CREW_WORK_WAIT
+        }
+        Next::Stop => CREW_WORK_STOP,
+    }
 }
 
 /// The job that crew_worker_next gave has ended: outcome CREW_JOB_RETURNED or CREW_JOB_FAILED. For
@@ -77,7 +75,7 @@ pub extern "C" fn crew_worker_done(worker: u32, outcome: i32, value: i32) {
 }
 
 /// The worker's thread ends, for whatever reason. From the thread-exit hook in csrc/worker.c only,
-/// once, on the worker's own thread, as the last it has to do with Crew.
+/// once, on the worker's own thread, as the last thing that the thread has to do with Crew.
 #[unsafe(no_mangle)]
 pub extern "C" fn crew_worker_exited(worker: u32) {
     if let Some(member) = CREW.member(worker as usize) {

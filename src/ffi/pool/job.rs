@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Jobs: run, join, detach.
 
-use super::status::{of_job, of_run};
-use super::*;
+use super::crew_lease;
+use crate::ffi::CREW;
+use crate::ffi::pointer::{Out, sized32, status};
+use crate::ffi::status::{CREW_BAD_TEXT, CREW_NULL_ARGUMENT, CREW_OK, of_job, of_run};
+use crate::ffi::worker::crew_function;
 use crate::limits::LABEL_BYTES;
 use crate::sets::{Outcome, Work};
 use crate::table::Handle;
@@ -35,10 +38,6 @@ pub struct crew_job {
     pub bits: u64,
 }
 
-/// What a worker runs: called once with the argument given to crew_run, on the worker's thread. It
-/// may do anything that a thread of the system may, end its thread included (that retires the set).
-pub type crew_function = Option<extern "C" fn(argument: *mut c_void) -> i32>;
-
 /// What a joined job left. Initialise with CREW_RESULT_INIT.
 #[repr(C)]
 pub struct crew_result {
@@ -50,8 +49,7 @@ pub struct crew_result {
     pub value: i32,
 }
 
-// SAFETY: `repr(C)`, and its first field is its size.
-unsafe impl Sized32 for crew_result {}
+sized32!(crew_result);
 
 /// Gives the worker of a role one job. A worker has one job at a time. The argument is the caller's
 /// to keep alive until the job has ended. The label names the job in reports and logs.
@@ -62,13 +60,13 @@ unsafe impl Sized32 for crew_result {}
 ///
 /// CREW_NOT_RUN: the set was retired or the worker is gone; the function will not be called (a
 /// detached job's is logged too). CREW_BUSY: the worker has a job. CREW_NO_JOB_CELL: the results of
-/// CREW_JOBS_PER_WORKER earlier jobs of this worker are still kept. CREW_STALE: the lease has ended.
-/// CREW_BAD_HANDLE, CREW_BAD_ROLE, CREW_NULL_ARGUMENT, CREW_BAD_TEXT (label: 1 to
+/// CREW_JOBS_PER_WORKER earlier jobs of this worker are still kept. CREW_STALE: the lease has
+/// ended. CREW_BAD_HANDLE, CREW_BAD_ROLE, CREW_NULL_ARGUMENT, CREW_BAD_TEXT (label: 1 to
 /// CREW_LABEL_BYTES - 1 printable characters).
 ///
 /// # Safety
-/// `label` is NULL or readable up to its NUL or bound; `job` is NULL or writable; calling `function`
-/// with `argument` on another thread is sound.
+/// `label` is NULL or readable up to its NUL or bound; `job` is NULL or writable; calling
+/// `function` with `argument` on another thread is sound.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn crew_run(
     lease: crew_lease,
@@ -84,15 +82,16 @@ pub unsafe extern "C" fn crew_run(
     }
     let mut length = 0;
     loop {
-        // SAFETY: the caller's promise: this byte is within the bound (the length stays below it), and
-        // every byte before it was not NUL.
+        // SAFETY: the caller's promise: this byte is within the bound (the length stays below it),
+        // and every byte before it was not NUL.
         match unsafe { *label.cast::<u8>().add(length) } {
             0 if length > 0 => break,
             b' '..=b'~' if length + 1 < LABEL_BYTES => length += 1,
             _ => return CREW_BAD_TEXT,
         }
     }
-    // SAFETY: that many bytes have just been read there, and the caller leaves them alone meanwhile.
+    // SAFETY: that many bytes have just been read there, and the caller leaves them alone
+    // meanwhile.
     let label = unsafe { core::slice::from_raw_parts(label.cast::<u8>(), length) };
     let work = Work::Call(function, argument);
     let joinable = !job.is_null();
@@ -124,22 +123,14 @@ pub unsafe extern "C" fn crew_join(
     result: *mut crew_result,
 ) -> i32 {
     // SAFETY: the caller's promise.
-    if !result.is_null() && unsafe { check_size(result) }.is_err() {
-        return CREW_BAD_SIZE;
-    }
-    match CREW.join(Handle::from_bits(job.bits), timeout_ms) {
-        Ok(done) => {
-            if !result.is_null() {
-                // SAFETY: not NULL, of the right size, and the caller's promise.
-                unsafe {
-                    (*result).outcome = done.outcome as i32;
-                    (*result).value = done.value;
-                }
-            }
-            CREW_OK
+    status(unsafe { Out::sized_or_null(result) }.and_then(|result| {
+        let done = CREW.join(Handle::from_bits(job.bits), timeout_ms).map_err(of_job)?;
+        if let Some(result) = result {
+            let size = size_of::<crew_result>() as u32;
+            result.write(crew_result { size, outcome: done.outcome as i32, value: done.value });
         }
-        Err(error) => of_job(error),
-    }
+        Ok(())
+    }))
 }
 
 /// Nobody will ask for the job's result: a failure is logged instead. The handle is stale then.

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Leases: acquire and release.
 
-use super::status::{of_acquire, of_refusal, of_run};
-use super::*;
+use super::crew_pool;
+use crate::ffi::CREW;
+use crate::ffi::pointer::{Out, give, read, sized32, status};
+use crate::ffi::status::{
+    CREW_BAD_SIZE, CREW_BAD_VALUE, CREW_REFUSED_SHUTTING_DOWN, CREW_REFUSED_SPAWN_FAILED,
+    crew_status_errno, of_acquire, of_refusal, of_run,
+};
 use crate::sets::{AcquireError, EAGAIN, EPIPE, Refusal};
 use crate::table::Handle;
 use core::num::NonZeroU64;
@@ -15,18 +20,21 @@ pub struct crew_lease {
     pub bits: u64,
 }
 
-/// Why there is no set. Initialise with CREW_REFUSAL_INIT. Fields that do not belong to the kind are 0.
+/// Why there is no set. Initialise with CREW_REFUSAL_INIT. Fields that do not belong to the kind
+/// are 0.
 #[repr(C)]
 pub struct crew_refusal {
     /// sizeof(crew_refusal)
     pub size: u32,
     /// One of CREW_REFUSED_..., the same as the status.
     pub kind: i32,
-    /// AT_CAPACITY: the capacity in sets. PEER_LIMIT: the limit in sets. TOO_MANY_WAITERS: the bound.
+    /// AT_CAPACITY: the capacity in sets. PEER_LIMIT: the limit in sets. TOO_MANY_WAITERS: the
+    /// bound.
     pub capacity: u32,
     /// SPAWN_FAILED: which role's thread.
     pub role: u32,
-    /// SPAWN_FAILED: the system's error number; 0: the thread was made and ended before it was ready.
+    /// SPAWN_FAILED: the system's error number; 0: the thread was made and ended before it was
+    /// ready.
     pub os_error: i32,
     /// OBJECTS_EXHAUSTED: how many kernel objects the set needed.
     pub objects: u32,
@@ -38,8 +46,7 @@ pub struct crew_refusal {
     pub bytes_budget: u64,
 }
 
-// SAFETY: `repr(C)`, and its first field is its size.
-unsafe impl Sized32 for crew_refusal {}
+sized32!(crew_refusal);
 
 fn refusal_for_c(refusal: &Refusal) -> crew_refusal {
     let mut out = crew_refusal {
@@ -81,13 +88,10 @@ fn refusal_for_c(refusal: &Refusal) -> crew_refusal {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn crew_refusal_errno(refusal: *const crew_refusal) -> i32 {
     // SAFETY: the caller's promise.
-    if unsafe { check_size(refusal) }.is_err() {
-        return crew_status_errno(CREW_BAD_SIZE);
-    }
-    // SAFETY: not NULL, of the right size, and the caller's promise.
-    match unsafe { &*refusal } {
-        r if r.kind == CREW_REFUSED_SPAWN_FAILED && r.os_error != 0 => r.os_error,
-        r if r.kind == CREW_REFUSED_SHUTTING_DOWN => EPIPE,
+    let Ok(refusal) = (unsafe { read(refusal) }) else { return crew_status_errno(CREW_BAD_SIZE) };
+    match refusal.kind {
+        CREW_REFUSED_SPAWN_FAILED if refusal.os_error != 0 => refusal.os_error,
+        CREW_REFUSED_SHUTTING_DOWN => EPIPE,
         _ => EAGAIN,
     }
 }
@@ -99,8 +103,8 @@ pub unsafe extern "C" fn crew_refusal_errno(refusal: *const crew_refusal) -> i32
 /// bytes; the refusal after the time is the last one met. Leasing an idle set takes tens of
 /// nanoseconds and allocates nothing. Making one asks the account, the target, and makes threads.
 ///
-/// Any CREW_REFUSED_... (and *refusal, unless NULL, says why, with its numbers), CREW_STALE (the pool
-/// has been closed), CREW_BAD_HANDLE, CREW_NULL_ARGUMENT, CREW_BAD_SIZE.
+/// Any CREW_REFUSED_... (and *refusal, unless NULL, says why, with its numbers), CREW_STALE (the
+/// pool has been closed), CREW_BAD_HANDLE, CREW_NULL_ARGUMENT, CREW_BAD_SIZE.
 ///
 /// # Safety
 /// `lease` is NULL or writable, `refusal` NULL or valid.
@@ -112,12 +116,12 @@ pub unsafe extern "C" fn crew_acquire(
     refusal: *mut crew_refusal,
 ) -> i32 {
     // SAFETY: the caller's promise.
-    unsafe { acquire(pool, None, timeout_ms, lease, refusal) }
+    status(unsafe { acquire(pool, None, timeout_ms, lease, refusal) })
 }
 
-/// As crew_acquire, for a peer: a number that names who the set is for (a client host's address, for
-/// example). With the pool's per_peer set, one peer never has more sets than that; a set counts for
-/// its peer until it is idle again. The count looks at every set of the pool.
+/// As crew_acquire, for a peer: a number that names who the set is for (a client host's address,
+/// for example). With the pool's per_peer set, one peer never has more sets than that; a set counts
+/// for its peer until it is idle again. The count looks at every set of the pool.
 ///
 /// As crew_acquire; CREW_REFUSED_PEER_LIMIT; CREW_BAD_VALUE: the peer is 0.
 ///
@@ -131,39 +135,32 @@ pub unsafe extern "C" fn crew_acquire_peer(
     lease: *mut crew_lease,
     refusal: *mut crew_refusal,
 ) -> i32 {
-    match NonZeroU64::new(peer) {
-        // SAFETY: the caller's promise.
-        Some(peer) => unsafe { acquire(pool, Some(peer), timeout_ms, lease, refusal) },
-        None => CREW_BAD_VALUE,
-    }
+    let Some(peer) = NonZeroU64::new(peer) else { return CREW_BAD_VALUE };
+    // SAFETY: the caller's promise.
+    status(unsafe { acquire(pool, Some(peer), timeout_ms, lease, refusal) })
 }
 
+/// # Safety
+/// As `crew_acquire`.
 unsafe fn acquire(
     pool: crew_pool,
     peer: Option<NonZeroU64>,
     timeout_ms: u32,
     lease: *mut crew_lease,
     refusal: *mut crew_refusal,
-) -> i32 {
-    if lease.is_null() {
-        return CREW_NULL_ARGUMENT;
-    }
+) -> Result<(), i32> {
     // SAFETY: the caller's promise.
-    if !refusal.is_null() && unsafe { check_size(refusal) }.is_err() {
-        return CREW_BAD_SIZE;
-    }
+    let (lease, refusal) = unsafe { (Out::new(lease)?, Out::sized_or_null(refusal)?) };
     match CREW.acquire(Handle::from_bits(pool.bits), peer, timeout_ms) {
         Ok(handle) => {
-            // SAFETY: not NULL, and the caller's promise.
-            unsafe { *lease = crew_lease { bits: handle.bits() } };
-            CREW_OK
+            lease.write(crew_lease { bits: handle.bits() });
+            Ok(())
         }
         Err(error) => {
-            if let (AcquireError::Refused(why), false) = (&error, refusal.is_null()) {
-                // SAFETY: not NULL, of the right size, and the caller's promise.
-                unsafe { *refusal = refusal_for_c(why) };
+            if let (AcquireError::Refused(why), Some(refusal)) = (&error, refusal) {
+                refusal.write(refusal_for_c(why));
             }
-            of_acquire(&error)
+            Err(of_acquire(&error))
         }
     }
 }
@@ -171,8 +168,9 @@ unsafe fn acquire(
 /// Gives the set back. It is lent again when all its jobs have returned; release does not wait for
 /// them. Exactly one release of a lease succeeds.
 ///
-/// A set that died under the lease and has not been taken apart yet is released like any other; once
-/// it has been, the answer is CREW_RETIRED: its slot is back already, and nothing is left to give.
+/// A set that died under the lease and has not been taken apart yet is released like any other;
+/// once it has been, the answer is CREW_RETIRED: its slot is back already, and nothing is left to
+/// give.
 ///
 /// CREW_STALE (released before), CREW_RETIRED, CREW_BAD_HANDLE.
 #[unsafe(no_mangle)]
@@ -184,7 +182,8 @@ pub extern "C" fn crew_release(lease: crew_lease) -> i32 {
 /// under the EPICS port, a pthread_t under the POSIX port. Valid while the lease is and the thread
 /// lives.
 ///
-/// CREW_NOT_RUN (the thread has ended), CREW_STALE, CREW_RETIRED, CREW_BAD_HANDLE, CREW_BAD_ROLE, CREW_NULL_ARGUMENT.
+/// CREW_NOT_RUN (the thread has ended), CREW_STALE, CREW_RETIRED, CREW_BAD_HANDLE, CREW_BAD_ROLE,
+/// CREW_NULL_ARGUMENT.
 ///
 /// # Safety
 /// `thread` is NULL or writable.
@@ -194,10 +193,7 @@ pub unsafe extern "C" fn crew_lease_thread(
     role: u32,
     thread: *mut usize,
 ) -> i32 {
-    if thread.is_null() {
-        return CREW_NULL_ARGUMENT;
-    }
-    let found = CREW.thread_of(Handle::from_bits(lease.bits), role as usize).map_err(of_run);
-    // SAFETY: not NULL, and the caller's promise.
-    status(found.map(|number| unsafe { *thread = number }))
+    let look = || CREW.thread_of(Handle::from_bits(lease.bits), role as usize).map_err(of_run);
+    // SAFETY: the caller's promise.
+    unsafe { give(thread, look) }
 }

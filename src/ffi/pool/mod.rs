@@ -1,8 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Pools: open, trim, close.
+//! `crew_pool.h`: pools, leases, jobs. Here: open, trim, close.
 
-use super::status::{of_close, of_open};
-use super::*;
+// The order of the header's sections; the blank lines keep it.
+mod lease;
+
+mod job;
+
+mod usage;
+
+pub use job::*;
+pub use lease::*;
+pub use usage::*;
+
+use super::CREW;
+use super::pointer::{Out, read, read_array, read_text, sized32, status};
+use super::status::{CREW_BAD_FLAGS, CREW_BAD_ROSTER, CREW_BAD_VALUE, of_close, of_open};
 use crate::limits::{JOBS_PER_WORKER, MAX_ROLES, NAME_BYTES, PRIORITY_MAX, STACK_MAX, STACK_MIN};
 use crate::sets::{PoolOptions, Role};
 use crate::table::Handle;
@@ -10,7 +22,8 @@ use core::ffi::c_char;
 
 /// Roles of one roster, at most.
 pub const CREW_MAX_ROLES: u32 = 8;
-/// Bytes of a pool's or role's name, its NUL included: what Linux and RTEMS keep of a thread's name.
+/// Bytes of a pool's or role's name, its NUL included: what Linux and RTEMS keep of a thread's
+/// name.
 pub const CREW_NAME_BYTES: u32 = 16;
 /// The highest priority; 0 is the lowest. EPICS' scale.
 pub const CREW_PRIORITY_MAX: u32 = 99;
@@ -68,8 +81,8 @@ pub struct crew_pool_options {
     pub prestart: u32,
     /// Idle sets that are never given back: 0 to capacity.
     pub keep: u32,
-    /// Idle sets above keep are given back after having been idle this long, in seconds (it may take
-    /// up to twice as long). 0: never.
+    /// Idle sets above keep are given back after having been idle this long, in seconds (it may
+    /// take up to twice as long). 0: never.
     pub idle_age_s: u32,
     /// Sets busy for longer are counted as overdue, in seconds. 0: never.
     pub busy_age_s: u32,
@@ -81,20 +94,20 @@ pub struct crew_pool_options {
     pub extra_bytes: u64,
 }
 
-// SAFETY: `repr(C)`, and its first field is its size.
-unsafe impl Sized32 for crew_pool_options {}
+sized32!(crew_pool_options);
 
 /// Opens a pool, and makes its prestarted sets. BOOT ONLY.
 ///
-/// CREW_NOT_BOOTED, CREW_ALREADY_SEALED, CREW_BUSY (another administrative call is under way, or the
-/// end of a close that may make the room which is missing), CREW_BAD_SIZE, CREW_BAD_FLAGS, CREW_BAD_TEXT,
-/// CREW_BAD_ROSTER, CREW_BAD_STACK, CREW_BAD_PRIORITY, CREW_BAD_CAPACITY, CREW_BAD_VALUE (the bytes
-/// of all sets together), CREW_TABLE_FULL, or the refusal of a set to be prestarted: then every set
-/// made before it has been taken back; threads that did not end within a second keep the pool's
-/// place in the tables until they have ended and another pool is opened.
+/// CREW_NOT_BOOTED, CREW_ALREADY_SEALED, CREW_BUSY (another administrative call is under way, or
+/// the end of a close that may make the room which is missing), CREW_BAD_SIZE, CREW_BAD_FLAGS,
+/// CREW_BAD_TEXT, CREW_BAD_ROSTER, CREW_BAD_STACK, CREW_BAD_PRIORITY, CREW_BAD_CAPACITY,
+/// CREW_BAD_VALUE (the bytes of all sets together), CREW_TABLE_FULL, or the refusal of a set to be
+/// prestarted: then every set made before it has been taken back; threads that did not end within a
+/// second keep the pool's place in the tables until they have ended and another pool is opened.
 ///
 /// # Safety
-/// `options` is NULL or valid, and what it points to is as its fields say; `pool` is NULL or writable.
+/// `options` is NULL or valid, and what it points to is as its fields say; `pool` is NULL or
+/// writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn crew_pool_open(
     options: *const crew_pool_options,
@@ -104,14 +117,11 @@ pub unsafe extern "C" fn crew_pool_open(
     status(unsafe { open(options, pool) })
 }
 
+/// # Safety
+/// As `crew_pool_open`.
 unsafe fn open(options: *const crew_pool_options, pool: *mut crew_pool) -> Result<(), i32> {
     // SAFETY: the caller's promise.
-    unsafe { check_size(options) }?;
-    if pool.is_null() {
-        return Err(CREW_NULL_ARGUMENT);
-    }
-    // SAFETY: not NULL, of the right size, and the caller's promise.
-    let options = unsafe { &*options };
+    let (options, pool) = unsafe { (read(options)?, Out::new(pool)?) };
     if options.flags & !CREW_POOL_ROLE_NAMES != 0 || options.reserved != 0 {
         return Err(CREW_BAD_FLAGS);
     }
@@ -119,21 +129,14 @@ unsafe fn open(options: *const crew_pool_options, pool: *mut crew_pool) -> Resul
     if count > MAX_ROLES {
         return Err(CREW_BAD_ROSTER);
     }
-    if count > 0 && options.roles.is_null() {
-        return Err(CREW_NULL_ARGUMENT);
-    }
-    // SAFETY: the caller's promise.
-    let name = unsafe { read_text(options.name, NAME_BYTES) }?;
+    // SAFETY: the caller's promise: the fields are what they say.
+    let (roster, name) =
+        unsafe { (read_array(options.roles, count)?, read_text(options.name, NAME_BYTES)?) };
     let mut roles = [Role { name: "", stack_bytes: 0, priority: 0 }; MAX_ROLES];
-    for (i, role) in roles[..count].iter_mut().enumerate() {
-        // SAFETY: the caller's promise: `role_count` roles lie there.
-        let from = unsafe { &*options.roles.add(i) };
-        *role = Role {
-            // SAFETY: the caller's promise.
-            name: unsafe { read_text(from.name, NAME_BYTES) }?,
-            stack_bytes: from.stack_bytes as usize,
-            priority: from.priority,
-        };
+    for (role, from) in roles.iter_mut().zip(roster) {
+        // SAFETY: the caller's promise.
+        let name = unsafe { read_text(from.name, NAME_BYTES) }?;
+        *role = Role { name, stack_bytes: from.stack_bytes as usize, priority: from.priority };
     }
     let options = PoolOptions {
         name,
@@ -148,8 +151,7 @@ unsafe fn open(options: *const crew_pool_options, pool: *mut crew_pool) -> Resul
         role_names: options.flags & CREW_POOL_ROLE_NAMES != 0,
     };
     let handle = CREW.open(&options).map_err(|error| of_open(&error))?;
-    // SAFETY: not NULL, and the caller's promise.
-    unsafe { *pool = crew_pool { bits: handle.bits() } };
+    pool.write(crew_pool { bits: handle.bits() });
     Ok(())
 }
 
@@ -162,10 +164,10 @@ pub extern "C" fn crew_pool_trim(pool: crew_pool, keep: u32) -> i32 {
     status(CREW.trim(Handle::from_bits(pool.bits), keep).map_err(of_close))
 }
 
-/// Refuses new leases, stops the workers of every set, leased or not, and joins them. A worker inside
-/// a job stops after it: ask your connections to end first. Leases that are out end with their set;
-/// a set without threads ends when its lease is released.
-/// When it returns CREW_OK every byte is back on the account.
+/// Refuses new leases, stops the workers of every set, leased or not, and joins them. A worker
+/// inside a job stops after it: ask your connections to end first. Leases that are out end with
+/// their set; a set without threads ends when its lease is released. When it returns CREW_OK every
+/// byte is back on the account.
 ///
 /// CREW_TIMED_OUT: some sets are still there (crew_pool_usage says how many); the pool goes on
 /// closing, call again. CREW_STALE, CREW_BAD_HANDLE.

@@ -6,8 +6,8 @@
  * not held meanwhile. A policy that ends its thread, throws, or takes long loses and keeps nothing; crew_fleet_leave may
  * come in between, and the next step is CREW_STALE then.
  */
-#ifndef CREW_FLEET_H
-#define CREW_FLEET_H
+#ifndef CREW_FLEET_ACQUIRE_H
+#define CREW_FLEET_ACQUIRE_H
 
 #include "crew.h"
 
