@@ -108,7 +108,7 @@ impl<T, const N: usize> Memberships<T, N> {
     pub fn claim(&self) -> Option<Claimed<'_, T>> {
         self.slots.iter().enumerate().find_map(|(index, slot)| {
             let claim = |word: Packed| (word.state() == FREE).then(|| word.with(MAKING));
-            slot.change(claim).then_some(Claimed { slot, index })
+            slot.change(claim).then(|| Claimed { slot, index })
         })
     }
 
