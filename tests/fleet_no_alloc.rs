@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! P1: no operation on a fleet's table allocates. This program has its own allocator, which counts, and
-//! so only this one test.
+//! P1: no operation on a fleet's table allocates. This program has an allocator of its own, which
+//! counts, and therefore only this one test.
 
 use crew::fleet::{
     Candidate, Counted, Geometry, Image, Key, Life, Limits, Plan, Table, WaitSlot, local_first,
@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU32;
 struct Counting;
 
 thread_local! {
-    /// Of this thread: the test runner has its own.
+    /// This thread's calls: the test runner's threads have their own count.
     static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 

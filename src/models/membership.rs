@@ -40,6 +40,7 @@ type Slots = Memberships<Content, 1>;
 fn open() -> (Arc<Slots>, Arc<AtomicU32>, u32) {
     let (slots, ended) = (Arc::new(Slots::new()), Arc::new(AtomicU32::new(0)));
     let (_, generation) = slots.claim().expect("it is free").open(Content::new(&ended));
+    assert!(slots.claim().is_none(), "it is taken, and stays so");
     (slots, ended, generation)
 }
 

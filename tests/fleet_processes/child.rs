@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the other processes do: told by their environment, and line by line.
+//! The other processes: their environment tells them their role, and the parent, line by line, what
+//! to do.
 
 use super::{GEOMETRY, KEY};
 use crew::fleet::{FleetLease, Geometry, Id};
@@ -9,7 +10,7 @@ use std::io::stdin;
 pub const ROLE: &str = "CREW_FLEET_ROLE";
 pub const NAME: &str = "CREW_FLEET_NAME";
 
-/// The next line; a parent that is gone ends this process.
+/// The next line from the parent. This process ends if the parent has.
 fn read() -> String {
     let mut line = String::new();
     match stdin().read_line(&mut line) {

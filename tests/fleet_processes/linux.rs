@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The tests, and what the other processes do.
+//! The tests, and the other processes that they start.
 
 #[path = "child.rs"]
 mod child;
@@ -34,7 +34,7 @@ impl Place {
         Self { name, shared }
     }
 
-    /// Another process, which does what `role` says, and says "ready" first.
+    /// Starts another process in this role; it says "ready" first.
     pub fn start(&self, role: &str) -> Peer {
         let mut child = Command::new("/proc/self/exe")
             .env(child::ROLE, role)
@@ -147,7 +147,7 @@ fn a_lease_travels_to_the_process_that_owns_the_resource() {
         let since = node.version(KEY);
         owner.write(&format!("{} {}", lease.id, lease.fence));
         owner.expect("accepted");
-        // It completes when it likes, and that wakes whoever waits in another process.
+        // The owner completes when it likes, and that wakes the waiters in other processes.
         owner.write("complete");
         let woken = node.wait(KEY, since, LONG_MS).unwrap();
         assert!(matches!(woken, Wait::Changed(_)), "{woken:?}");
@@ -323,7 +323,7 @@ pub fn main() {
             kill::a_process_killed_in_the_middle_of_each_operation_loses_nothing,
         ),
     ];
-    // As with the standard runner: only the tests whose names contain an argument.
+    // As with the standard runner: only the tests whose names contain one of the arguments.
     let only: Vec<_> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let chosen =
@@ -331,7 +331,7 @@ pub fn main() {
     let mut failed = 0;
     let mut passed = 0;
     for (name, test) in tests.into_iter().filter(|(name, _)| chosen(name)) {
-        // What failed, and where, is printed by the panic.
+        // The panic has printed what failed, and where.
         if catch_unwind(test).is_ok() {
             println!("ok {name}");
             passed += 1;

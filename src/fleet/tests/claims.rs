@@ -232,7 +232,7 @@ fn owners_are_who_is_in_the_table_sorted() {
     assert_eq!(owners[..2], [one.life(), three.life()]);
     assert_eq!(one.owners(&mut []), 2, "how many there are");
     drop(permit);
-    // Says nothing about who is alive.
+    // The table does not say whether an owner is alive.
     let dead = three.life();
     world.kill(three);
     assert_eq!(one.owners(&mut owners), 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A region that somebody scribbles over: errors, never a panic or a loop without an end.
+//! A region that another process scribbles over gives errors, never a panic or an endless loop.
 
 use super::*;
 use crate::fleet::{Claim, Counted, Execution, FleetLease, Id, Life, Limits, local_first};
@@ -73,7 +73,7 @@ proptest! {
     ) {
         let world = World::new(SMALL);
         let node = world.join();
-        // All but the header's geometry, which nobody reads again once it was checked.
+        // The header too: an opened table reads its geometry no more.
         for (word, value) in world.words.iter().zip(&random) {
             word.store(*value, SeqCst);
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Any sequence of operations by two nodes does to the table what it does to a small model of it.
+//! Any sequence of operations by two nodes has on the table the effect that it has on a small
+//! model.
 
 use super::*;
 use crate::fleet::{
@@ -54,7 +55,7 @@ struct Resource {
     capacity: u32,
     draining: bool,
     ended: bool,
-    /// When each pending lease was reserved.
+    /// The pending leases, each with the time of its reservation.
     pending: Vec<(FleetLease, u32)>,
     active: Vec<Execution>,
 }
@@ -92,7 +93,7 @@ fn pick<T: Copy>(list: &[T], n: usize) -> Option<T> {
     list.get(n % list.len().max(1)).copied()
 }
 
-/// Who does the n-th thing.
+/// The node that does the n-th operation.
 fn node_of(n: usize) -> usize {
     n >> 7 & 1
 }
@@ -239,7 +240,7 @@ proptest! {
                     let ended = model.claims.iter().filter(|claim| claim.2 == dead);
                     model.ended_claims.extend(ended.map(|(claim, _, by)| (*claim, *by)));
                     model.claims.retain(|claim| claim.2 != dead);
-                    // The claims of a dead life are seen when they are met.
+                    // The table holds a dead life's claims until a look or a sweep finds them.
                     nodes[dead].sweep().unwrap();
                 }
                 Op::Reset => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Geometry, and what a region may hold.
+//! Geometry, and the contents that a region may have.
 
 use super::*;
 use crate::fleet::TableError;
@@ -90,7 +90,7 @@ fn a_maker_that_died_midway_is_completed_by_the_next() {
             to.store(from.load(SeqCst), SeqCst);
         }
         assert_eq!(try_open(&world, SMALL), Ok(()), "after {written} words");
-        // One of another geometry finds that its own cannot be made any more, once that was written.
+        // A peer of another geometry cannot make its own table any more once that word was written.
         let other = try_open(&world, Geometry { keys: 8, ..SMALL });
         assert!(matches!(other, Err(TableError::OtherGeometry("keys"))), "{other:?}");
     }
@@ -138,7 +138,7 @@ fn numbers_outside_their_bounds_are_refused() {
 }
 
 proptest! {
-    // Every word of the table has one use: what is written through one accessor is read by no other.
+    // Every word of the table has one use: no two accessors give the same word.
     #[test]
     fn no_two_places_are_one_word(kind in 1..64u8, nodes in 1..4u32, resources in 0..4u32,
                                   executions in 0..5u32, keys in 0..4u32) {

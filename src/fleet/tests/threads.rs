@@ -35,7 +35,7 @@ fn claims_hold_the_fleet_under_max_live() {
     }
 }
 
-// What is created under claims never passes the bound, while creations, endings and claims race.
+// Creations under claims never pass the bound, while creations, endings and claims race.
 #[test]
 fn what_is_created_stays_under_max_live() {
     let world = World::new(Geometry { resources: 8, ..SMALL });
@@ -72,7 +72,7 @@ fn a_candidates_units_are_of_one_moment() {
     thread::scope(|scope| {
         scope.spawn(|| {
             for _ in 0..often(20_000) {
-                let execution = owner.accept(&owner.reserve(id).unwrap()).unwrap();
+                let execution = at_work(&owner, id);
                 owner.complete(execution).unwrap();
             }
             done.store(1, SeqCst);
@@ -117,8 +117,9 @@ fn many_writers_of_few_keys_make_one_entry_each() {
     }
 }
 
-// Users reserve and send their leases to the owner, which accepts, completes, ages, and ends and begins
-// resources meanwhile. No more than its capacity is ever at work, and all sums up afterwards.
+// Users reserve and send their leases to the owner, which accepts, completes, ages, and ends and
+// begins resources meanwhile. A resource never has more units at work than its capacity, and all
+// sums up afterwards.
 #[test]
 fn users_and_owners_race_and_all_sums_up() {
     const CAPACITY: u32 = 3;
@@ -141,7 +142,7 @@ fn users_and_owners_race_and_all_sums_up() {
                         Plan::LocalReuse(lease) | Plan::RemoteReuse(lease) => {
                             if i % 16 != 0 {
                                 sender.send(lease).unwrap();
-                            } // else it vanishes
+                            } // else the user vanishes with its lease
                         }
                         _ => {
                             node.wait(KEY, since, 5).unwrap();
