@@ -66,6 +66,11 @@ impl<'a> Table<'a> {
         self.chain(key).find(|entry| is_ours(*entry)).ok_or(Error::KeyTableFull)
     }
 
+    /// A key's count of changes, and the mark that a thread waits for it.
+    fn key_count(&self, key: usize) -> (&'a AtomicU32, &'a AtomicU32) {
+        (self.region.key(key, KEY_VERSION), self.region.key(key, KEY_WATCHED))
+    }
+
     /// The key's count of changes that can make a "no" a "yes": a resource came, went or drains, a
     /// unit came back, an owner that was far behind accepted, a creation ended. It wraps. Zero for
     /// a key that was never used.
@@ -99,8 +104,7 @@ impl<'a> Table<'a> {
             let any = changes.load(SeqCst);
             match self.find(key) {
                 Some(key) => {
-                    let (version, watched) =
-                        (self.region.key(key, KEY_VERSION), self.region.key(key, KEY_WATCHED));
+                    let (version, watched) = self.key_count(key);
                     let now = version.load(SeqCst);
                     if now == since { Err((version, watched, now)) } else { Ok(now) }
                 }
@@ -112,10 +116,7 @@ impl<'a> Table<'a> {
                     // one.
                     match self.find(key) {
                         Some(key) => {
-                            let (version, watched) = (
-                                self.region.key(key, KEY_VERSION),
-                                self.region.key(key, KEY_WATCHED),
-                            );
+                            let (version, watched) = self.key_count(key);
                             Err((version, watched, 0))
                         }
                         None => Err((changes, watched, any)),
@@ -169,8 +170,7 @@ impl<'a> Table<'a> {
     #[cfg(not(any(loom, shuttle)))]
     pub(crate) fn wake_waiters(&self) {
         for key in 0..self.geometry().keys as usize {
-            let (version, watched) =
-                (self.region.key(key, KEY_VERSION), self.region.key(key, KEY_WATCHED));
+            let (version, watched) = self.key_count(key);
             port::moved(self.port, version, watched);
         }
         let (changes, watched) = (self.region.header(CHANGES), self.region.header(WATCHED));
@@ -215,9 +215,9 @@ impl Node<'_> {
     /// comes from the region, and may be none of its keys.
     pub(super) fn key_changed(&self, key: usize) {
         if key < self.geometry().keys as usize {
-            let version = self.region.key(key, KEY_VERSION);
+            let (version, watched) = self.key_count(key);
             version.fetch_add(1, SeqCst);
-            port::moved(self.port, version, self.region.key(key, KEY_WATCHED));
+            port::moved(self.port, version, watched);
         }
         let (changes, watched) = (self.region.header(CHANGES), self.region.header(WATCHED));
         // Not counted without a watcher: a watcher sets the mark before it looks, so its look sees
