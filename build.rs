@@ -24,13 +24,14 @@ const HEADERS: [(&str, &str, &[&str]); 3] = [
         "src/ffi",
         &["status.rs", "port.rs", "boot.rs", "account.rs", "report.rs", "worker.rs"],
     ),
-    ("crew_pool.h", "src/ffi/pool", &["mod.rs"]),
+    ("crew_pool.h", "src/ffi/pool", &["mod.rs", "../../sets/usage.rs"]),
     ("crew_fleet.h", "src/ffi/fleet", &["mod.rs"]),
 ];
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     println!("cargo:rerun-if-changed=src/ffi");
+    println!("cargo:rerun-if-changed=src/sets/usage.rs");
     println!("cargo:rerun-if-changed=cbindgen.toml");
 
     let mut rust = String::new();

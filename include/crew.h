@@ -115,7 +115,7 @@
 // The job was not run and will not be: its set was retired or its worker is gone.
 #define CREW_NOT_RUN 21
 
-// Somebody else is at it: the worker has a job, another thread is joining the job, another
+// Another caller is at it: the worker has a job, another thread is joining the job, another
 // administrative call is under way, or every unit of a resource is taken.
 #define CREW_BUSY 22
 
@@ -244,7 +244,7 @@
 // A table with other numbers than these.
 #define CREW_FLEET_OTHER_GEOMETRY 126
 
-// Somebody writes into the table who should not.
+// A writer that is not Crew has changed the table.
 #define CREW_FLEET_CORRUPT 127
 
 // A host with virtual memory: Linux. Default budget: none.
@@ -301,7 +301,7 @@ typedef struct crew_thread_spec {
     uint32_t stack_bytes;
     // 0 (lowest) to CREW_PRIORITY_MAX, on EPICS' scale.
     uint32_t priority;
-    // What the thread passes to the worker loop (csrc/crew_worker.h).
+    // What the thread passes to the worker loop (crew_worker.h).
     uint32_t worker;
 } crew_thread_spec;
 
@@ -466,7 +466,8 @@ int32_t crew_seal(void);
 int32_t crew_budget_parse(const char *text, uint32_t *mib);
 
 // Puts the memory of a fixed thread (a scan band, an acceptor) on the account until crew_uncharge.
-// It is not refused for the budget: what is held may pass it, and sets are refused the sooner.
+// The budget does not refuse it: the bytes held may pass the budget, and sets are refused the
+// sooner.
 //
 // CREW_NOT_BOOTED, CREW_NULL_ARGUMENT, CREW_BAD_VALUE (0, or more than an address space holds),
 // CREW_TABLE_FULL (CREW_MAX_CHARGES).
@@ -488,8 +489,9 @@ int32_t crew_uncharge(struct crew_charge_handle charge);
 // `usage` is NULL or valid.
 int32_t crew_account_usage(struct crew_account *usage);
 
-// Prints who holds what, since when, and what was refused and why. Level 0: a line for the account
-// and one for each pool. 1: roles, stacks and refusals by kind too. 2 and above: every busy set.
+// Prints the holders, what each holds and since when, and the refusals with their reasons. Level
+// 0: a line for the account and one for each pool. 1: roles, stacks and refusals by kind too. 2
+// and above: every busy set.
 //
 // CREW_NULL_ARGUMENT (sink).
 //

@@ -24,7 +24,7 @@
 // The largest stack in bytes: 1 GiB.
 #define CREW_STACK_MAX 1073741824
 
-// Joinable jobs of one worker whose results nobody has taken yet, at most.
+// Joinable jobs of one worker whose results have not been taken yet, at most.
 #define CREW_JOBS_PER_WORKER 2
 
 // Threads are named by their role alone, instead of "pool.slot-role".
@@ -45,7 +45,7 @@
 // The job was never begun: its worker was gone.
 #define CREW_JOB_NOT_RUN 3
 
-// One more than the highest number of a refusal.
+// One more than the highest number of a refusal, those to come included.
 #define CREW_REFUSAL_KINDS 16
 
 // One role of a roster: what a member of a set is for.
@@ -142,8 +142,8 @@ typedef struct crew_result {
     int32_t value;
 } crew_result;
 
-// A pool's figures. Initialise with CREW_USAGE_INIT. Each is exact; together they are exact only
-// while nothing changes.
+// A pool's figures. Each is exact; together they are exact only while nothing changes. It is the
+// same struct in Rust and in C, where CREW_USAGE_INIT initialises it.
 typedef struct crew_usage {
     // sizeof(crew_usage)
     uint32_t size;
@@ -155,7 +155,7 @@ typedef struct crew_usage {
     uint32_t busy;
     // Of those, the ones that wait to be leased.
     uint32_t idle;
-    // Threads that wait in crew_acquire.
+    // Threads that wait to acquire a set.
     uint32_t waiting;
     // The most sets that existed at one time.
     uint32_t created_high_water;
@@ -170,13 +170,14 @@ typedef struct crew_usage {
     uint32_t retirements;
     // Members that are suspended now.
     uint32_t suspended;
-    // Sets busy for longer than busy_age_s.
+    // Sets busy for longer than the pool's busy_age_s.
     uint32_t overdue;
     // Seconds since the longest busy set was leased; 0: none is busy for a second yet.
     uint32_t oldest_busy_s;
-    // Refusals so far; the index is the kind (CREW_REFUSED_...).
+    // Refusals so far; the index is the kind's number (CREW_REFUSED_...).
     uint32_t refused[CREW_REFUSAL_KINDS];
-    // The most stack that a thread of each role was seen to use, in bytes; 0: not known.
+    // The most stack that a thread of each role was seen to use, in bytes; 0: the target cannot
+    // tell, or nobody looked while one ran.
     uint32_t stack_used[CREW_MAX_ROLES];
 } crew_usage;
 
@@ -237,9 +238,10 @@ int32_t crew_acquire(struct crew_pool pool,
                      struct crew_lease *lease,
                      struct crew_refusal *refusal);
 
-// As crew_acquire, for a peer: a number that names who the set is for (a client host's address,
-// for example). With the pool's per_peer set, one peer never has more sets than that; a set counts
-// for its peer until it is idle again. The count looks at every set of the pool.
+// As crew_acquire, for a peer: a number by which the caller tells its clients apart (a client
+// host's address, for example). With the pool's per_peer set, one peer never has more sets than
+// that; a set counts for its peer until it is idle again. The count looks at every set of the
+// pool.
 //
 // As crew_acquire; CREW_REFUSED_PEER_LIMIT; CREW_BAD_VALUE: the peer is 0.
 //

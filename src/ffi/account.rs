@@ -18,7 +18,8 @@ pub struct crew_charge_handle {
 }
 
 /// Puts the memory of a fixed thread (a scan band, an acceptor) on the account until crew_uncharge.
-/// It is not refused for the budget: what is held may pass it, and sets are refused the sooner.
+/// The budget does not refuse it: the bytes held may pass the budget, and sets are refused the
+/// sooner.
 ///
 /// CREW_NOT_BOOTED, CREW_NULL_ARGUMENT, CREW_BAD_VALUE (0, or more than an address space holds),
 /// CREW_TABLE_FULL (CREW_MAX_CHARGES).

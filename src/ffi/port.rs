@@ -44,7 +44,7 @@ pub struct crew_thread_spec {
     pub stack_bytes: u32,
     /// 0 (lowest) to CREW_PRIORITY_MAX, on EPICS' scale.
     pub priority: u32,
-    /// What the thread passes to the worker loop (csrc/crew_worker.h).
+    /// What the thread passes to the worker loop (crew_worker.h).
     pub worker: u32,
 }
 

@@ -9,8 +9,9 @@ use core::ffi::{c_char, c_void};
 /// Takes one line of a report, without newline. Must return; may be called many times.
 pub type crew_sink = Option<unsafe extern "C" fn(context: *mut c_void, line: *const c_char)>;
 
-/// Prints who holds what, since when, and what was refused and why. Level 0: a line for the account
-/// and one for each pool. 1: roles, stacks and refusals by kind too. 2 and above: every busy set.
+/// Prints the holders, what each holds and since when, and the refusals with their reasons. Level
+/// 0: a line for the account and one for each pool. 1: roles, stacks and refusals by kind too. 2
+/// and above: every busy set.
 ///
 /// CREW_NULL_ARGUMENT (sink).
 ///

@@ -8,8 +8,8 @@ use core::ops::Deref;
 
 pub(crate) struct Process<T>(UnsafeCell<T>);
 
-// SAFETY: what is shared is made to be; only `crew_restart` does more than share it, and its caller
-// promises that nobody else is there.
+// SAFETY: a `T` may be shared; only `crew_restart` does more than share it, and its caller promises
+// that no other thread uses it.
 unsafe impl<T: Sync> Sync for Process<T> {}
 
 impl<T> Process<T> {
@@ -22,7 +22,7 @@ impl<T> Deref for Process<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        // SAFETY: nobody has it mutably, see `crew_restart`.
+        // SAFETY: no thread has it mutably, see `crew_restart`.
         unsafe { &*self.0.get() }
     }
 }
@@ -31,7 +31,7 @@ impl<T> Deref for Process<T> {
 ///
 /// # Safety
 /// No call of the C ABI is under way on any thread, no thread of a port will make another, and
-/// nobody keeps an event that a port was given.
+/// no port keeps an event that it was given.
 pub unsafe fn crew_restart() {
     // SAFETY: the caller's promise: no reference into the old process is used from here on. It owns
     // nothing that would have to be dropped.

@@ -33,7 +33,7 @@ pub const CREW_REFUSED_TOO_MANY_WAITERS: i32 = 9;
 pub const CREW_TIMED_OUT: i32 = 20;
 /// The job was not run and will not be: its set was retired or its worker is gone.
 pub const CREW_NOT_RUN: i32 = 21;
-/// Somebody else is at it: the worker has a job, another thread is joining the job, another
+/// Another caller is at it: the worker has a job, another thread is joining the job, another
 /// administrative call is under way, or every unit of a resource is taken.
 pub const CREW_BUSY: i32 = 22;
 /// The handle's object has ended.
@@ -123,7 +123,7 @@ pub const CREW_FLEET_OTHER_BYTE_ORDER: i32 = 124;
 pub const CREW_FLEET_OTHER_VERSION: i32 = 125;
 /// A table with other numbers than these.
 pub const CREW_FLEET_OTHER_GEOMETRY: i32 = 126;
-/// Somebody writes into the table who should not.
+/// A writer that is not Crew has changed the table.
 pub const CREW_FLEET_CORRUPT: i32 = 127;
 
 /// The numbers kept for refusals.

@@ -83,7 +83,7 @@ pub use acquire::AcquireError;
 pub use job::{JobError, JobResult, Outcome};
 pub use pool::{CloseError, OpenError, PoolOptions, Role};
 pub use run::RunError;
-pub use usage::PoolUsage;
+pub use usage::{PoolUsage, REFUSAL_KINDS};
 pub use worker::Next;
 
 pub(crate) use run::Work;

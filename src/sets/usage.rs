@@ -10,10 +10,17 @@ use crate::limits::MAX_ROLES;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed};
 use crate::table::Handle;
 
-/// A pool's figures at one moment. Each figure is exact; together they are exact only while nothing
-/// changes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// One more than the highest number of a refusal, those to come included.
+pub const REFUSAL_KINDS: u32 = 16;
+const _: () = assert!(RefusalKind::COUNT <= REFUSAL_KINDS as usize);
+
+/// A pool's figures. Each is exact; together they are exact only while nothing changes. It is the
+/// same struct in Rust and in C, where CREW_USAGE_INIT initialises it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolUsage {
+    /// sizeof(crew_usage)
+    pub size: u32,
     /// The most sets.
     pub capacity: u32,
     /// Sets that exist, those being made or ended included.
@@ -22,7 +29,7 @@ pub struct PoolUsage {
     pub busy: u32,
     /// Of those, the ones that wait to be leased.
     pub idle: u32,
-    /// Threads that wait in acquire.
+    /// Threads that wait to acquire a set.
     pub waiting: u32,
     /// The most sets that existed at one time.
     pub created_high_water: u32,
@@ -33,19 +40,42 @@ pub struct PoolUsage {
     pub leases: u32,
     /// Threads made so far; wraps.
     pub threads_created: u32,
-    /// Sets retired because a member died or was suspended.
+    /// Sets retired because a member's thread ended or was suspended.
     pub retirements: u32,
     /// Members that are suspended now.
     pub suspended: u32,
-    /// Sets busy for longer than the pool's busy age.
+    /// Sets busy for longer than the pool's busy_age_s.
     pub overdue: u32,
     /// Seconds since the longest busy set was leased; 0: none is busy for a second yet.
     pub oldest_busy_s: u32,
-    /// Refusals so far by kind (index: [`RefusalKind`] as a number).
-    pub refused: [u32; RefusalKind::COUNT],
+    /// Refusals so far; the index is the kind's number (CREW_REFUSED_...).
+    pub refused: [u32; REFUSAL_KINDS as usize],
     /// The most stack that a thread of each role was seen to use, in bytes; 0: the target cannot
     /// tell, or nobody looked while one ran.
-    pub stack_used: [usize; MAX_ROLES],
+    pub stack_used: [u32; MAX_ROLES],
+}
+
+impl Default for PoolUsage {
+    fn default() -> Self {
+        Self {
+            size: size_of::<Self>() as u32,
+            capacity: 0,
+            created: 0,
+            busy: 0,
+            idle: 0,
+            waiting: 0,
+            created_high_water: 0,
+            busy_high_water: 0,
+            leases: 0,
+            threads_created: 0,
+            retirements: 0,
+            suspended: 0,
+            overdue: 0,
+            oldest_busy_s: 0,
+            refused: [0; REFUSAL_KINDS as usize],
+            stack_used: [0; MAX_ROLES],
+        }
+    }
 }
 
 impl Crew {
@@ -85,14 +115,13 @@ impl Crew {
             suspended,
             overdue,
             oldest_busy_s,
-            refused: [0; RefusalKind::COUNT],
-            stack_used: [0; MAX_ROLES],
+            ..PoolUsage::default()
         };
         for (to, from) in usage.refused.iter_mut().zip(&pool.refused) {
             *to = from.load(Relaxed);
         }
         for (to, role) in usage.stack_used.iter_mut().zip(&pool.roles[..pool.role_count()]) {
-            *to = role.stack_used.load(Relaxed);
+            *to = role.stack_used.load(Relaxed) as u32;
         }
         usage
     }

@@ -123,14 +123,20 @@ pub unsafe extern "C" fn crew_join(
     result: *mut crew_result,
 ) -> i32 {
     // SAFETY: the caller's promise.
-    status(unsafe { Out::sized_or_null(result) }.and_then(|result| {
-        let done = CREW.join(Handle::from_bits(job.bits), timeout_ms).map_err(of_job)?;
-        if let Some(result) = result {
-            let size = size_of::<crew_result>() as u32;
-            result.write(crew_result { size, outcome: done.outcome as i32, value: done.value });
+    let result = match unsafe { Out::sized_or_null(result) } {
+        Ok(result) => result,
+        Err(status) => return status,
+    };
+    match CREW.join(Handle::from_bits(job.bits), timeout_ms) {
+        Ok(done) => {
+            if let Some(result) = result {
+                let size = size_of::<crew_result>() as u32;
+                result.write(crew_result { size, outcome: done.outcome as i32, value: done.value });
+            }
+            CREW_OK
         }
-        Ok(())
-    }))
+        Err(error) => of_job(error),
+    }
 }
 
 /// Nobody will ask for the job's result: a failure is logged instead. The handle is stale then.

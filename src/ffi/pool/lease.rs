@@ -5,7 +5,7 @@ use super::crew_pool;
 use crate::ffi::CREW;
 use crate::ffi::pointer::{Out, give, read, sized32, status};
 use crate::ffi::status::{
-    CREW_BAD_SIZE, CREW_BAD_VALUE, CREW_REFUSED_SHUTTING_DOWN, CREW_REFUSED_SPAWN_FAILED,
+    CREW_BAD_SIZE, CREW_BAD_VALUE, CREW_OK, CREW_REFUSED_SHUTTING_DOWN, CREW_REFUSED_SPAWN_FAILED,
     crew_status_errno, of_acquire, of_refusal, of_run,
 };
 use crate::sets::{AcquireError, EAGAIN, EPIPE, Refusal};
@@ -116,12 +116,13 @@ pub unsafe extern "C" fn crew_acquire(
     refusal: *mut crew_refusal,
 ) -> i32 {
     // SAFETY: the caller's promise.
-    status(unsafe { acquire(pool, None, timeout_ms, lease, refusal) })
+    unsafe { acquire(pool, None, timeout_ms, lease, refusal) }
 }
 
-/// As crew_acquire, for a peer: a number that names who the set is for (a client host's address,
-/// for example). With the pool's per_peer set, one peer never has more sets than that; a set counts
-/// for its peer until it is idle again. The count looks at every set of the pool.
+/// As crew_acquire, for a peer: a number by which the caller tells its clients apart (a client
+/// host's address, for example). With the pool's per_peer set, one peer never has more sets than
+/// that; a set counts for its peer until it is idle again. The count looks at every set of the
+/// pool.
 ///
 /// As crew_acquire; CREW_REFUSED_PEER_LIMIT; CREW_BAD_VALUE: the peer is 0.
 ///
@@ -137,7 +138,7 @@ pub unsafe extern "C" fn crew_acquire_peer(
 ) -> i32 {
     let Some(peer) = NonZeroU64::new(peer) else { return CREW_BAD_VALUE };
     // SAFETY: the caller's promise.
-    status(unsafe { acquire(pool, Some(peer), timeout_ms, lease, refusal) })
+    unsafe { acquire(pool, Some(peer), timeout_ms, lease, refusal) }
 }
 
 /// # Safety
@@ -148,19 +149,23 @@ unsafe fn acquire(
     timeout_ms: u32,
     lease: *mut crew_lease,
     refusal: *mut crew_refusal,
-) -> Result<(), i32> {
+) -> i32 {
     // SAFETY: the caller's promise.
-    let (lease, refusal) = unsafe { (Out::new(lease)?, Out::sized_or_null(refusal)?) };
+    let checked = unsafe { Out::new(lease).and_then(|it| Ok((it, Out::sized_or_null(refusal)?))) };
+    let (lease, refusal) = match checked {
+        Ok(both) => both,
+        Err(status) => return status,
+    };
     match CREW.acquire(Handle::from_bits(pool.bits), peer, timeout_ms) {
         Ok(handle) => {
             lease.write(crew_lease { bits: handle.bits() });
-            Ok(())
+            CREW_OK
         }
         Err(error) => {
             if let (AcquireError::Refused(why), Some(refusal)) = (&error, refusal) {
                 refusal.write(refusal_for_c(why));
             }
-            Err(of_acquire(&error))
+            of_acquire(&error)
         }
     }
 }

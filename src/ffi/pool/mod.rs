@@ -31,7 +31,7 @@ pub const CREW_PRIORITY_MAX: u32 = 99;
 pub const CREW_STACK_MIN: u32 = 4096;
 /// The largest stack in bytes: 1 GiB.
 pub const CREW_STACK_MAX: u32 = 1073741824;
-/// Joinable jobs of one worker whose results nobody has taken yet, at most.
+/// Joinable jobs of one worker whose results have not been taken yet, at most.
 pub const CREW_JOBS_PER_WORKER: u32 = 2;
 const _: () = {
     assert!(CREW_MAX_ROLES as usize == MAX_ROLES && CREW_NAME_BYTES as usize == NAME_BYTES);
