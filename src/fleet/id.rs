@@ -267,7 +267,8 @@ mod tests {
         }
 
         #[test]
-        fn a_claim_names_its_place(key in 0..1usize << 20, cell in 0..8usize, serial in 0..1u32 << 30) {
+        fn a_claim_names_its_place(key in 0..1usize << 20, cell in 0..8usize,
+                                   serial in 0..1u32 << 30) {
             prop_assert_eq!(Claim::new(5, key, cell, serial).parts(5), Some((key, cell, serial)));
         }
 

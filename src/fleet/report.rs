@@ -29,8 +29,8 @@ impl Table<'_> {
         let epoch = self.region.header(EPOCH).load(SeqCst);
         let resetting = if epoch & 1 != 0 { ", being reset" } else { "" };
         out.print(format_args!(
-            "table {}: {} of {} nodes, {resources} resources, {reserved} units reserved, {active} at work, \
-             {keys} of {} keys{resetting}",
+            "table {}: {} of {} nodes, {resources} resources, {reserved} units reserved, \
+             {active} at work, {keys} of {} keys{resetting}",
             geometry.kind,
             self.peers().count(),
             geometry.nodes,
@@ -93,7 +93,8 @@ impl Table<'_> {
         let (reserved, active) = (usage.reserved(), usage.active);
         match self.key_at(self.region.slot_key(slot).load(SeqCst) as usize) {
             Some(key) => out.print(format_args!(
-                "  resource {id}: key {key}, {reserved} reserved + {active} at work of {capacity}{state}"
+                "  resource {id}: key {key}, {reserved} reserved + {active} at work \
+                 of {capacity}{state}"
             )),
             None => out.print(format_args!(
                 "  resource {id}: {reserved} reserved + {active} at work of {capacity}{state}"

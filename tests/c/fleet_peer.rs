@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A process in Rust that owns a resource in the shared memory named by its argument, for
-//! fleet_processes.c: reads "accept <id> <fence> <node> <incarnation>" and "complete <execution>" from
-//! standard input, and answers each with a line. Ends with its input.
+//! fleet_processes.c: reads "accept <id> <fence> <node> <incarnation>" and "complete <execution>"
+//! from standard input, and answers each with a line. Ends with its input.
 
 #[cfg(target_os = "linux")]
 fn main() {

@@ -160,7 +160,9 @@ proptest! {
                 for word in 0..5 { prop_assert!(place(region.slot(slot, word))); }
                 for entry in 0..8 {
                     prop_assert!(place(region.entry(slot, entry)));
-                    for word in 0..4 { prop_assert!(place(region.beside_entry(slot, entry, word))); }
+                    for word in 0..4 {
+                        prop_assert!(place(region.beside_entry(slot, entry, word)));
+                    }
                 }
             }
             for cell in 0..geometry.executions as usize {
