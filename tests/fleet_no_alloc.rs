@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! P1: no operation on a fleet's table allocates. This program has its own allocator, which counts, and
-//! so only this one test.
+//! P1: no operation on a fleet's table allocates. This program has an allocator of its own, which
+//! counts, and therefore only this one test.
 
 use crew::fleet::{
-    Candidate, Counted, Geometry, Image, Key, Life, Limits, Plan, Seat, Table, local_first,
+    Candidate, Counted, Geometry, Image, Key, Life, Limits, Plan, Table, WaitSlot, local_first,
 };
 use crew::shim;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicU32;
 struct Counting;
 
 thread_local! {
-    /// Of this thread: the test runner has its own.
+    /// This thread's calls: the test runner's threads have their own count.
     static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 
@@ -39,7 +39,7 @@ const GEOMETRY: Geometry = Geometry { kind: 1, nodes: 2, resources: 4, execution
 const WORDS: usize = GEOMETRY.words().unwrap();
 /// A table in static memory, as an image without an operating system has it.
 static MEMORY: [AtomicU32; WORDS] = [const { AtomicU32::new(0) }; WORDS];
-static SEATS: [Seat; 2] = [const { Seat::new() }; 2];
+static SEATS: [WaitSlot; 2] = [const { WaitSlot::new() }; 2];
 const KEY: Key = Key(42);
 
 // Known defect: snapshots allocated.
@@ -58,9 +58,9 @@ fn operations_on_the_table_allocate_nothing() {
         let Ok(Plan::LocalReuse(lease)) = node.acquire(KEY, limits, local_first) else {
             panic!("it is there");
         };
-        let first = node.members(KEY).next().unwrap();
+        let first = node.candidates(KEY).next().unwrap();
         let mut candidates: [Candidate; 2] = [first; 2];
-        assert_eq!(node.candidates(KEY, &mut candidates), 1);
+        assert_eq!(node.candidates_into(KEY, &mut candidates), 1);
         let mut owners: [Life; 2] = [node.life(); 2];
         assert_eq!(node.owners(&mut owners), 1);
         let execution = node.accept(&lease).unwrap();

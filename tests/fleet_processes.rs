@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The fleet's table shared by real processes: this program starts itself as the others. One line per
-//! test; `CREW_FLEET_KILLS` is how often a process is killed in the middle of an operation (50 if not
-//! set), `CREW_FLEET_SEED` where.
+//! The fleet's table shared by real processes: this program starts itself as the others. It prints
+//! one line per test. `CREW_FLEET_KILLS` is the number of processes that are killed in the middle
+//! of an operation (50 if not set); `CREW_FLEET_SEED` decides where.
 
 #[cfg(target_os = "linux")]
 #[path = "fleet_processes/linux.rs"]

@@ -27,10 +27,6 @@ pub use report::*;
 pub use status::*;
 pub use worker::*;
 
-// Under the names by which the fleet's files know them.
-use pointer::{Sized32, check_size, read_text, status};
-use report as usage;
-
 #[cfg(not(feature = "restart"))]
 use crate::crew::Crew;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Acquire: look, let a policy choose, and carry out what it chose.
 
-use super::id::{Id, Key, Lease};
-use super::members::{Budget, Members};
+use super::candidates::{Candidates, CreationBudget};
+use super::id::{FleetLease, Id, Key};
 use super::permit::Permit;
 use super::{Error, Node};
 
@@ -12,68 +12,68 @@ use super::{Error, Node};
 pub struct Limits {
     /// Resources under the key that may live or be created, in the whole fleet.
     pub max_live: u32,
-    /// How often a race that was lost is tried again from a fresh look, the first time included.
+    /// The most tries, each from a fresh look, while the caller loses one race after the other.
     pub attempts: u32,
 }
 
-/// What a policy chose.
+/// A policy's choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Choice {
-    /// This candidate.
+    /// Reserve this candidate.
     Reuse(Id),
-    /// A new resource.
+    /// Create a new resource.
     Create,
-    /// Nothing now; something may come.
+    /// Nothing now, but a change may bring something.
     Wait,
-    /// Nothing, for a reason of the policy's own.
+    /// Nothing, for this reason of the policy's own.
     Reject(u32),
 }
 
-/// What an acquire got. Nothing in it is advice: a reuse holds its reservation, a creation its claim.
+/// What an acquire got. It is no mere advice: a reuse holds its reservation, a creation its claim.
 #[derive(Debug)]
 #[must_use = "a lease that is not brought to its owner keeps a unit until the owner ages it"]
 pub enum Plan<'n, 'a> {
     /// A resource of this life's own.
-    LocalReuse(Lease),
-    /// Another one's.
-    RemoteReuse(Lease),
+    LocalReuse(FleetLease),
+    /// A resource of another life.
+    RemoteReuse(FleetLease),
     /// Create one, register it, and drop the permit.
     Create(Permit<'n, 'a>),
     /// Wait until the key's count is no longer this; see [`super::Table::wait`].
     Wait(u32),
-    /// The policy said no, for this reason of its own.
+    /// The policy refused, for this reason of its own.
     Reject(u32),
 }
 
-/// What a policy looks at.
+/// What a policy can look at.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'n, 'a> {
     node: &'n Node<'a>,
     /// The key.
     pub key: Key,
-    /// What the caller of acquire allows.
+    /// The bounds that the caller of acquire set.
     pub limits: Limits,
 }
 
 impl<'n, 'a> View<'n, 'a> {
     /// The candidates, in table order.
-    pub fn candidates(&self) -> Members<'n, 'a> {
-        self.node.members(self.key)
+    pub fn candidates(&self) -> Candidates<'n, 'a> {
+        self.node.candidates(self.key)
     }
 
-    /// What is live and being created.
+    /// How many resources are live, and how many are being created.
     ///
     /// # Errors
     /// As [`Node::budget`].
-    pub fn budget(&self) -> Result<Budget, Error> {
+    pub fn budget(&self) -> Result<CreationBudget, Error> {
         self.node.budget(self.key)
     }
 
     /// Create if the budget allows it, else wait.
     fn create_or_wait(&self) -> Choice {
         match self.budget() {
-            Ok(Budget { live, creating }) if live + creating < self.limits.max_live => {
+            Ok(CreationBudget { live, creating }) if live + creating < self.limits.max_live => {
                 Choice::Create
             }
             _ => Choice::Wait,
@@ -112,12 +112,13 @@ pub fn local_only(view: &View<'_, '_>) -> Choice {
 }
 
 impl<'a> Node<'a> {
-    /// Looks, asks the policy, and carries out what it chose. A race that was lost is tried again from a
-    /// fresh look, as often as the limits say; after that, wait.
+    /// Looks, asks the policy, and carries out its choice. After a race that this caller lost it
+    /// begins again with a fresh look, as often as the limits say; after the last one the plan is
+    /// to wait.
     ///
     /// # Errors
-    /// [`Error::KeyTableFull`] and what says that this node or table cannot go on. Not what a race
-    /// leads to.
+    /// [`Error::KeyTableFull`], and the errors that say that this node or table cannot go on; never
+    /// those of a lost race.
     pub fn acquire(
         &self,
         key: Key,
@@ -127,7 +128,8 @@ impl<'a> Node<'a> {
         self.live()?;
         let mut version = 0;
         for _ in 0..limits.attempts.max(1) {
-            // Before the look: a change after it ends the wait, also when this was the last look.
+            // The count is read before the look, so that a change after the look ends the wait,
+            // also when this was the last look.
             version = self.version(key);
             let choice = policy.choose(&self.view(key, limits));
             if let Some(plan) = self.carry_out(key, limits.max_live, version, choice)? {
@@ -143,13 +145,13 @@ impl<'a> Node<'a> {
         Ok(self.version(key))
     }
 
-    /// What a policy looks at.
+    /// The view for a policy.
     pub(crate) fn view(&self, key: Key, limits: Limits) -> View<'_, 'a> {
         View { node: self, key, limits }
     }
 
-    /// Carries out what was chosen after the key's count of changes was `version`. `None`: another one
-    /// was faster.
+    /// Carries out a choice that was made after the key's count of changes was `version`. `None`:
+    /// another asker was faster.
     pub(crate) fn carry_out(
         &self,
         key: Key,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What is counted twice is compared: for tests, and for an operator who doubts.
+//! An audit: compares what the table counts twice. For tests, and for an operator who doubts.
 
 use super::Table;
 use super::geometry::{
@@ -9,11 +9,11 @@ use super::words::{Cell, EntryTenancy, Phase, SeqCst};
 use super::{PENDING, PERMITS};
 use core::fmt;
 
-/// What a table holds, all keys together.
+/// The contents of a table, all keys together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Figures {
-    /// Lives in their lanes.
+pub struct TableFigures {
+    /// Lives that are in their lanes.
     pub lives: u32,
     /// Resources, draining ones included.
     pub resources: u32,
@@ -21,17 +21,19 @@ pub struct Figures {
     pub reserved: u32,
     /// Units active.
     pub active: u32,
-    /// Executions that have not ended: as many as are active, unless the owner has corrected that.
+    /// Executions that have not ended: as many as units are active, unless an owner has corrected
+    /// those.
     pub executions: u32,
     /// Permits.
     pub permits: u32,
 }
 
-/// Two counts that should agree and do not. Means something only while nobody changes the table.
+/// Two counts that should agree and do not. It means something only if no thread changed the table
+/// meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Disagreement {
-    /// Which.
+pub struct TableDisagreement {
+    /// Which two.
     pub what: &'static str,
     /// The lane, or the key's entry.
     pub place: usize,
@@ -39,21 +41,21 @@ pub struct Disagreement {
     pub index: usize,
 }
 
-impl fmt::Display for Disagreement {
+impl fmt::Display for TableDisagreement {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {}.{}", self.what, self.place, self.index)
     }
 }
 
-impl core::error::Error for Disagreement {}
+impl core::error::Error for TableDisagreement {}
 
 impl Table<'_> {
-    /// Compares what is counted twice, in a table that nobody changes meanwhile.
+    /// Compares what is counted twice, in a table that no thread changes meanwhile.
     ///
     /// # Errors
     /// The first disagreement.
-    pub fn audit(&self) -> Result<Figures, Disagreement> {
-        let mut figures = Figures::default();
+    pub fn audit(&self) -> Result<TableFigures, TableDisagreement> {
+        let mut figures = TableFigures::default();
         for lane in self.region.lanes() {
             figures.lives += u32::from(self.region.lane(lane, LIFE).load(SeqCst) != 0);
             for slot in self.region.slots(lane) {
@@ -61,7 +63,7 @@ impl Table<'_> {
             }
             for cell in 0..self.geometry().executions as usize {
                 let word = |word| self.region.execution(lane, cell, word).load(SeqCst);
-                let wrong = |what| Err(Disagreement { what, place: lane, index: cell });
+                let wrong = |what| Err(TableDisagreement { what, place: lane, index: cell });
                 match Cell::unpack(word(EXECUTION_CELL)) {
                     Cell::Empty => {}
                     Cell::Published(_) => {
@@ -87,7 +89,7 @@ impl Table<'_> {
                     Cell::Published(_) if counted => figures.permits += 1,
                     _ => {
                         let what = "a permit and its count";
-                        return Err(Disagreement { what, place: key, index: cell });
+                        return Err(TableDisagreement { what, place: key, index: cell });
                     }
                 }
             }
@@ -95,7 +97,7 @@ impl Table<'_> {
         Ok(figures)
     }
 
-    fn audit_slot(&self, slot: Slot, figures: &mut Figures) -> Result<(), Disagreement> {
+    fn audit_slot(&self, slot: Slot, figures: &mut TableFigures) -> Result<(), TableDisagreement> {
         let usage = self.usage(slot);
         let tenancy = self.tenancy(slot);
         let live = tenancy.phase != Phase::Free;
@@ -108,7 +110,7 @@ impl Table<'_> {
                 Cell::Published(_) if counted && tenancy.is(of) => figures.reserved += 1,
                 _ => {
                     let what = "a reservation and its unit";
-                    return Err(Disagreement { what, place: slot.lane, index: slot.index });
+                    return Err(TableDisagreement { what, place: slot.lane, index: slot.index });
                 }
             }
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Ending lives: reported, met by a sweep, or all at once by a reset.
+//! Ending lives: by a report, by a sweep, or all at once by a reset.
 
 use super::geometry::{BOOTS, EPOCH, LIFE};
 use super::id::{KEY_PARTS, Life};
@@ -10,18 +10,18 @@ use super::{Error, Hold, Node};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Swept {
-    /// Lives that had ended, and were ended in the table.
+    /// Lives that were over, and that the sweep ended in the table.
     pub lives: u32,
-    /// Entries, permits and executions that were left behind.
+    /// Entries, permits and executions that they left behind.
     pub cells: u32,
 }
 
 impl Node<'_> {
-    /// Reports that a life has ended: closes what it owned and ends its claims. Another life of the node
-    /// is untouched. Needed only where the target cannot tell by itself.
+    /// Reports that a life has ended: closes what it owned and ends its claims. Another life of the
+    /// node is untouched. Needed only if the target cannot tell by itself.
     ///
     /// # Errors
-    /// [`Error::Alive`] if the target knows better.
+    /// [`Error::Alive`] if the target says that the life goes on.
     pub fn node_dead(&self, life: Life) -> Result<(), Error> {
         self.live()?;
         if u32::from(life.node) >= self.geometry().nodes {
@@ -37,8 +37,8 @@ impl Node<'_> {
         Ok(())
     }
 
-    /// Takes back everything that has lost its owner. From time to time, so that a death is noticed also
-    /// where nobody meets it.
+    /// Takes back everything that has lost its owner. To be called from time to time: a death is
+    /// noticed otherwise only when an asker finds something of the dead life.
     ///
     /// # Errors
     /// [`Error::Ended`], [`Error::Resetting`].
@@ -68,8 +68,9 @@ impl Node<'_> {
         Ok(swept)
     }
 
-    /// Ends a life. Another's lane says so first: what it had claimed is seen as left from then on, by
-    /// everybody, so it does not matter who dies in between. Its own lane says so last, see [`Node`]'s drop.
+    /// Ends a life. If it is another one than this node's own, its lane says so first: from then on
+    /// every process sees what it had claimed as left behind, and can go on if this one dies in
+    /// between. This node's own lane says so last, see [`Node`]'s drop.
     pub(super) fn end(&self, life: Life) {
         let lane = life.node.into();
         if life != self.life() {
@@ -92,13 +93,15 @@ impl Node<'_> {
         }
     }
 
-    /// Clears the table for everybody, and begins a new epoch: resources, leases, claims, keys. Spent slots
-    /// and incarnations can be used again. The nodes stay members; all they held is stale.
+    /// Clears the table for every node, and begins a new epoch: resources, leases, claims, keys.
+    /// Spent slots and incarnations can be used again. The nodes stay members; what they held is
+    /// stale.
     ///
-    /// An id of a slot whose generations were spent could come again after this: 2^30 registrations later.
+    /// If a slot's generations were spent, its ids can come again after this, 2^30 registrations
+    /// later.
     ///
     /// # Errors
-    /// [`Error::Resetting`]: another one is at it.
+    /// [`Error::Resetting`]: another resetter is at work.
     pub fn reset_all(&self) -> Result<(), Error> {
         self.live()?;
         let word = self.resetter();
@@ -130,7 +133,8 @@ impl Node<'_> {
         if !left || !Cell::take_over(word, seen, self.life()) {
             return Err(Error::Resetting);
         }
-        // Whoever was at it may have come to the end of it meanwhile, and the new epoch holds something.
+        // Once more: the resetter may have finished meanwhile, and the new epoch may hold something
+        // already.
         if self.epoch() & 1 != 0 {
             self.clear_and_open();
         } else {
@@ -139,9 +143,10 @@ impl Node<'_> {
         Ok(())
     }
 
-    /// Clears what the old epoch left. Whatever is on its way looks at the epoch or the generation after
-    /// it has published something, and takes that back itself. So nothing that somebody may still change
-    /// is overwritten here, and doing this twice is the same as doing it once.
+    /// Clears what the old epoch left, by steps that each do nothing when done twice, so that a
+    /// second resetter can finish for a dead one. It overwrites nothing that an operation under way
+    /// may still change: an operation looks at the epoch or the generation after it has published
+    /// something, and takes that back itself.
     fn clear_and_open(&self) {
         for lane in 0..self.geometry().nodes as usize {
             for slot in self.region.slots(lane) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The cells of a lane that hold what is at work, so that each execution ends once.
+//! The executions: a lane has a cell for each unit at work, so that each ends once.
 
 use super::geometry::{
     EXECUTION_CELL, EXECUTION_GENERATION, EXECUTION_SERIAL, EXECUTION_SLOT, NEXT_EXECUTION, Slot,
@@ -9,7 +9,7 @@ use super::words::{Cell, Relaxed, SERIAL, SeqCst};
 use super::{Error, Node};
 
 impl Node<'_> {
-    /// Claims a cell of this lane for a unit of the slot; the cell, and its next serial.
+    /// Claims a cell of this lane for a unit of the slot. Answers the cell and its next serial.
     pub(super) fn claim_execution(
         &self,
         slot: Slot,
@@ -36,7 +36,7 @@ impl Node<'_> {
         Ok((cell, serial))
     }
 
-    /// Ends the execution; of which slot and generation it was.
+    /// Ends the execution. Answers its slot and its generation.
     pub(super) fn end_execution(&self, execution: Execution) -> Result<(Slot, u32), Error> {
         let geometry = self.geometry();
         let (lane, cell, serial) = execution.parts(geometry.kind).ok_or(Error::BadHandle)?;
@@ -58,12 +58,12 @@ impl Node<'_> {
 
     fn execution_of(&self, lane: usize, cell: usize) -> (Slot, u32) {
         let beside = |word| self.region.execution(lane, cell, word).load(SeqCst);
-        // What comes from the region may be no slot.
+        // The word comes from the region, and may name no slot.
         let index = beside(EXECUTION_SLOT) % self.geometry().resources;
         (Slot { lane, index: index as usize }, beside(EXECUTION_GENERATION))
     }
 
-    /// Frees the lane's cells that nobody will complete. How many.
+    /// Frees the lane's cells that no owner will complete any more. Answers how many.
     pub(super) fn tidy_executions(&self, lane: usize) -> u32 {
         let cells = 0..self.geometry().executions as usize;
         cells.map(|cell| u32::from(self.tidy_execution(lane, cell))).sum()
@@ -75,9 +75,10 @@ impl Node<'_> {
         let left = match Cell::unpack(seen) {
             Cell::Empty => false,
             Cell::Claimed(life) => self.is_over(life),
-            // Of a tenancy that has ended; or none of its resource's units is active: a correction has
-            // said that this one was lost. It became active before it was published, and is still
-            // published when it is taken over below.
+            // Left if its tenancy has ended; or if none of its resource's units is active: then a
+            // correction has said that this execution was lost. It is not just beginning, because
+            // its unit became active before the cell was published, and the swap below succeeds
+            // only if the cell still is.
             Cell::Published(_) => {
                 let (slot, generation) = self.execution_of(lane, cell);
                 let usage = self.usage(slot);

@@ -7,16 +7,16 @@
 //!            life, cursors | tenancy of each slot | units | keys | slots | execution cells
 //! ```
 //! Three words of each slot stand in arrays of their own, so that a search for candidates reads few
-//! cache lines. Nothing in the region is a pointer; a zeroed region is an empty table but for its header.
+//! cache lines. The region holds no pointers, and zeros are an empty table but for its header.
 
 use super::words::{AtomicU32, SeqCst};
-use super::{OpenError, PENDING};
+use super::{PENDING, TableError};
 
 /// What one table holds at most. A peer with other numbers is refused when it opens the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Geometry {
-    /// What the table is for, 1 to 63: tells its ids from another table's.
+    /// A number for what the table is for, 1 to 63: it tells the table's ids from another table's.
     pub kind: u8,
     /// Processes at one time, 1 to 1,024.
     pub nodes: u32,
@@ -28,9 +28,9 @@ pub struct Geometry {
     pub keys: u32,
 }
 
-/// Ours, in the byte order of whoever wrote it.
+/// Marks a table of Crew's, in the byte order of the processor that made it.
 const MAGIC: u32 = 0x4352_4657;
-/// One more for every layout that an older build cannot read.
+/// Goes up by one with each layout that an older build cannot read.
 const LAYOUT_VERSION: u32 = 2;
 
 /// Words of the header.
@@ -39,9 +39,9 @@ pub(super) const EPOCH: usize = 8;
 pub(super) const RESETTER: usize = 9;
 pub(super) const BOOTS: usize = 10;
 pub(super) const LANES_USED: usize = 11;
-/// Somebody waits for any change; see `wait`.
+/// The mark that a thread waits for any change of the table; see `port::moved`.
 pub(super) const WATCHED: usize = 12;
-/// In a cache line of its own.
+/// The count of those changes, in a cache line of its own.
 pub(super) const CHANGES: usize = 16;
 
 /// Words before a lane's arrays.
@@ -50,12 +50,13 @@ pub(super) const LIFE: usize = 0;
 pub(super) const SLOTS_USED: usize = 1;
 pub(super) const NEXT_SLOT: usize = 2;
 pub(super) const NEXT_EXECUTION: usize = 3;
-/// Who the node is, for reports: written before its life is, by whoever holds the lane.
+/// The node's process number and name, for reports. The lane's holder writes them before it writes
+/// its life.
 pub(super) const PROCESS: usize = 4;
 pub(super) const NAME: usize = 8;
 pub(super) const NAME_WORDS: usize = 4;
 
-/// Words of a slot besides its three in the arrays.
+/// Words of a slot, without its three in the arrays.
 const SLOT: usize = 16 + PENDING * 4;
 pub(super) const OWNER: usize = 0;
 pub(super) const CAPACITY: usize = 1;
@@ -96,7 +97,7 @@ const fn power_of_two_up_to(number: u32, most: u32) -> bool {
 }
 
 impl Geometry {
-    /// Words of memory that such a table takes. `None`: the numbers are outside of their bounds, or
+    /// The words of memory that such a table takes. `None`: a number is outside of its bounds, or
     /// this processor cannot address so much.
     pub const fn words(&self) -> Option<usize> {
         if self.fault().is_some() {
@@ -107,7 +108,7 @@ impl Geometry {
         if words > (isize::MAX as u64) / 4 { None } else { Some(words as usize) }
     }
 
-    /// Bytes of memory that such a table takes; see [`Self::words`].
+    /// The bytes of memory that such a table takes; see [`Self::words`].
     pub const fn bytes(&self) -> Option<usize> {
         match self.words() {
             Some(words) => Some(words * 4),
@@ -115,23 +116,25 @@ impl Geometry {
         }
     }
 
-    /// What the table in these words was made with: for who was refused, to say what differs.
+    /// The geometry that the table in these words was made with, so that a peer that was refused
+    /// can say what differs.
     ///
     /// # Errors
-    /// [`OpenError::NotATable`], also for one that is only being made; [`OpenError::OtherByteOrder`],
-    /// [`OpenError::OtherVersion`].
-    pub fn of_table(words: &[AtomicU32]) -> Result<Self, OpenError> {
+    /// [`TableError::NotATable`], also while the table is only being made;
+    /// [`TableError::OtherByteOrder`],
+    /// [`TableError::OtherVersion`].
+    pub fn of_table(words: &[AtomicU32]) -> Result<Self, TableError> {
         let word = |index: usize| words.get(index).map_or(0, |word| word.load(SeqCst));
         match (word(0), word(1)) {
             (MAGIC, LAYOUT_VERSION) => {}
-            (MAGIC, 1..) => return Err(OpenError::OtherVersion),
-            (magic, _) if magic == MAGIC.swap_bytes() => return Err(OpenError::OtherByteOrder),
-            _ => return Err(OpenError::NotATable),
+            (MAGIC, 1..) => return Err(TableError::OtherVersion),
+            (magic, _) if magic == MAGIC.swap_bytes() => return Err(TableError::OtherByteOrder),
+            _ => return Err(TableError::NotATable),
         }
-        let kind = u8::try_from(word(2)).map_err(|_| OpenError::NotATable)?;
+        let kind = u8::try_from(word(2)).map_err(|_| TableError::NotATable)?;
         let [nodes, resources, executions, keys] = [3, 4, 5, 6].map(word);
         let geometry = Self { kind, nodes, resources, executions, keys };
-        if geometry.fault().is_some() { Err(OpenError::NotATable) } else { Ok(geometry) }
+        if geometry.fault().is_some() { Err(TableError::NotATable) } else { Ok(geometry) }
     }
 
     const fn lane_words(&self) -> u64 {
@@ -157,12 +160,12 @@ impl Geometry {
         }
     }
 
-    /// The header in order, each with what differs if it does.
-    fn header(&self) -> [(u32, OpenError); 7] {
-        let other = |what| OpenError::OtherGeometry(what);
+    /// The header's words in order, each with the error for a table that holds another one there.
+    fn header(&self) -> [(u32, TableError); 7] {
+        let other = |what| TableError::OtherGeometry(what);
         [
-            (MAGIC, OpenError::NotATable),
-            (LAYOUT_VERSION, OpenError::OtherVersion),
+            (MAGIC, TableError::NotATable),
+            (LAYOUT_VERSION, TableError::OtherVersion),
             (self.kind.into(), other("kind")),
             (self.nodes, other("nodes")),
             (self.resources, other("resources")),
@@ -172,15 +175,15 @@ impl Geometry {
     }
 }
 
-/// One slot's place.
+/// The place of one slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Slot {
     pub lane: usize,
     pub index: usize,
 }
 
-/// The words of an opened table. The geometry is a copy that was checked; numbers that come from the
-/// region are checked against it before they become an index.
+/// The words of an opened table. `geometry` is a copy that was checked once; each number that comes
+/// from the region is checked against it before it becomes an index.
 #[derive(Clone, Copy)]
 pub(super) struct Region<'a> {
     words: &'a [AtomicU32],
@@ -192,26 +195,28 @@ pub(super) struct Region<'a> {
 impl<'a> Region<'a> {
     /// The table in `words`, made there if they are all zero.
     ///
-    /// Every opener writes the header word by word, each by one compare-and-swap from zero, and goes
-    /// on only where its own word stands. So what is written is always the beginning of somebody's
-    /// header, a maker that died is completed by the next one, and nobody waits.
-    pub fn open(words: &'a [AtomicU32], geometry: Geometry) -> Result<Self, OpenError> {
+    /// Every opener writes the header word by word, each by one compare-and-swap from zero, and
+    /// goes on only if the word that then stands there is the one it wanted. So the words written
+    /// so far are always the beginning of one opener's header, the next opener completes what a
+    /// dead one began, and no opener waits for another.
+    pub fn open(words: &'a [AtomicU32], geometry: Geometry) -> Result<Self, TableError> {
         if let Some(fault) = geometry.fault() {
-            return Err(OpenError::BadGeometry(fault));
+            return Err(TableError::BadGeometry(fault));
         }
         let needed =
-            geometry.words().ok_or(OpenError::BadGeometry("more than can be addressed"))?;
+            geometry.words().ok_or(TableError::BadGeometry("more than can be addressed"))?;
         if words.len() < HEADER {
-            return Err(OpenError::TooSmall { bytes: needed * 4 });
+            return Err(TableError::TooSmall { bytes: needed * 4 });
         }
-        // A table of another geometry is told as such even if the region is smaller than ours needs.
+        // Before the size is looked at: a table of another geometry is told as such even if the
+        // region is smaller than this geometry needs.
         for (word, (value, _)) in words.iter().zip(geometry.header()) {
             let found = word.load(SeqCst);
             if found != 0 && found != value {
                 return Err(Self::difference(words, geometry));
             }
         }
-        let words = words.get(..needed).ok_or(OpenError::TooSmall { bytes: needed * 4 })?;
+        let words = words.get(..needed).ok_or(TableError::TooSmall { bytes: needed * 4 })?;
         for (word, (value, other)) in words.iter().zip(geometry.header()) {
             match word.compare_exchange(0, value, SeqCst, SeqCst) {
                 Ok(_) => {}
@@ -228,15 +233,19 @@ impl<'a> Region<'a> {
         })
     }
 
-    /// What the header says instead of ours.
-    fn difference(words: &[AtomicU32], geometry: Geometry) -> OpenError {
+    /// The error for the first word of the header that is another one than this geometry's.
+    fn difference(words: &[AtomicU32], geometry: Geometry) -> TableError {
         if words[0].load(SeqCst) == MAGIC.swap_bytes() {
-            return OpenError::OtherByteOrder;
+            return TableError::OtherByteOrder;
         }
         let header = geometry.header();
         let differs =
-            |(word, (value, _)): &(&AtomicU32, (u32, OpenError))| word.load(SeqCst) != *value;
-        words.iter().zip(header).find(differs).map_or(OpenError::NotATable, |(_, (_, other))| other)
+            |(word, (value, _)): &(&AtomicU32, (u32, TableError))| word.load(SeqCst) != *value;
+        words
+            .iter()
+            .zip(header)
+            .find(differs)
+            .map_or(TableError::NotATable, |(_, (_, other))| other)
     }
 
     pub fn header(&self, word: usize) -> &'a AtomicU32 {
@@ -252,12 +261,18 @@ impl<'a> Region<'a> {
         &self.words[self.lane_at(lane) + word]
     }
 
-    /// The lanes that were ever joined.
+    /// The words of the lane's name.
+    pub fn name(&self, lane: usize) -> &'a [AtomicU32] {
+        let name = self.lane_at(lane) + NAME;
+        &self.words[name..name + NAME_WORDS]
+    }
+
+    /// The lanes up to the last one that was ever joined.
     pub fn lanes(&self) -> core::ops::Range<usize> {
         0..self.header(LANES_USED).load(SeqCst).min(self.geometry.nodes) as usize
     }
 
-    /// How many of the lane's slots were ever used: the first ones.
+    /// How many of the lane's slots, from the first one, were ever used.
     pub fn slots_used(&self, lane: usize) -> usize {
         self.lane(lane, SLOTS_USED).load(SeqCst).min(self.geometry.resources) as usize
     }
@@ -281,7 +296,7 @@ impl<'a> Region<'a> {
         self.in_array(slot, 1)
     }
 
-    /// The index of the slot's key.
+    /// The word with the index of the slot's key.
     pub fn slot_key(&self, slot: Slot) -> &'a AtomicU32 {
         self.in_array(slot, 2)
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The values that callers hold: keys, ids, leases, executions. Each names something in the table;
-//! holding one proves nothing, and each use is checked against the table.
+//! The values that callers hold: keys, ids, leases, executions. Each names something in the table.
+//! Holding one proves nothing: each use is checked against the table.
 
+use crate::table::text::is_printable;
 use core::fmt;
 use core::str::FromStr;
 
@@ -10,12 +11,12 @@ use core::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(pub u128);
 
-/// Parts of a key as the table keeps it.
+/// The parts of a key, as the table keeps it.
 pub(super) const KEY_PARTS: usize = 5;
 const PART_BITS: usize = 26;
 
 impl Key {
-    /// Five times 26 bits, each with a bit that makes it differ from an empty word.
+    /// Five times 26 bits, each with one bit more that makes it differ from an empty word.
     pub(super) fn parts(self) -> [u32; KEY_PARTS] {
         core::array::from_fn(|i| {
             (self.0 >> (i * PART_BITS)) as u32 & ((1 << PART_BITS) - 1) | 1 << PART_BITS
@@ -28,13 +29,14 @@ impl Key {
     }
 }
 
-/// As text if all its bytes are printable, the first one lowest and the last ones zero; else 32 digits.
+/// As text, its first byte lowest, if all bytes are printable but for zeros behind the last; else
+/// as 32 digits.
 impl fmt::Display for Key {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bytes = self.0.to_le_bytes();
         let length = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
         let (text, rest) = bytes.split_at(length);
-        let printable = text.iter().all(|byte| (b' '..=b'~').contains(byte));
+        let printable = text.iter().all(|byte| is_printable(*byte));
         match core::str::from_utf8(text) {
             Ok(text) if printable && length > 0 && rest.iter().all(|byte| *byte == 0) => {
                 f.write_str(text)
@@ -44,11 +46,11 @@ impl fmt::Display for Key {
     }
 }
 
-/// Which life of which node's process. Orders by node, then by incarnation.
+/// One process in one node's lane, from its join to its end. Orders by node, then by incarnation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Life {
-    /// The process's lane in the table, below 1,024.
+    /// The process' lane in the table, below 1,024.
     pub node: u16,
     /// From 1 up, below 2^20: a number that no other life in this epoch has.
     pub incarnation: u32,
@@ -112,7 +114,7 @@ impl Id {
         unpack(self.0, What::Resource, kind)
     }
 
-    /// The id with these bits, wherever they come from.
+    /// The id with these bits, which may come from anywhere.
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
@@ -151,7 +153,8 @@ impl FromStr for Id {
     type Err = NotAnId;
 
     fn from_str(text: &str) -> Result<Self, NotAnId> {
-        // By a set of one: a search for a char compares memory by a function that not every target has.
+        // By a set of one char: a search for a single char calls a function to compare memory that
+        // not every target has.
         let mut numbers = text.split(['.']);
         let mut next = |below: u32| match numbers.next().map(plain_number) {
             Some(Some(number)) if number < below => Ok(number),
@@ -166,25 +169,26 @@ impl FromStr for Id {
     }
 }
 
-/// Digits only: `str::parse` would also take a sign.
+/// A number of digits only: `str::parse` would also take a sign.
 fn plain_number(text: &str) -> Option<u32> {
     if text.bytes().all(|byte| byte.is_ascii_digit()) { text.parse().ok() } else { None }
 }
 
-/// The right to ask a resource's owner to use it. A value that travels to the owner in whatever way
-/// the two speak.
+/// The right to ask a resource's owner to use it: a value that the holder brings to the owner in
+/// whatever way the two speak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Lease {
-    /// What was reserved.
+pub struct FleetLease {
+    /// The reserved resource.
     pub id: Id,
     /// Strictly increasing per slot: tells this reservation from every other one.
     pub fence: u64,
-    /// Who reserved it.
+    /// The life that reserved it.
     pub holder: Life,
 }
 
-/// A unit at work: what [`super::Node::accept`] gives and [`super::Node::complete`] takes back, once.
+/// A unit at work: what [`super::Node::accept`] gives and [`super::Node::complete`] takes back,
+/// once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Execution(u64);
@@ -198,7 +202,7 @@ impl Execution {
         unpack(self.0, What::Execution, kind)
     }
 
-    /// The execution with these bits, wherever they come from.
+    /// The execution with these bits, which may come from anywhere.
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
@@ -231,7 +235,7 @@ impl Claim {
         }
     }
 
-    /// The claim with these bits, wherever they come from.
+    /// The claim with these bits, which may come from anywhere.
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
@@ -263,7 +267,8 @@ mod tests {
         }
 
         #[test]
-        fn a_claim_names_its_place(key in 0..1usize << 20, cell in 0..8usize, serial in 0..1u32 << 30) {
+        fn a_claim_names_its_place(key in 0..1usize << 20, cell in 0..8usize,
+                                   serial in 0..1u32 << 30) {
             prop_assert_eq!(Claim::new(5, key, cell, serial).parts(5), Some((key, cell, serial)));
         }
 

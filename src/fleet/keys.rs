@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The key table, each key's count of changes, and waiting for a change.
 //!
-//! A key is installed part by part, each by one compare-and-swap from zero, by whoever needs an entry for
-//! it; who finds another part goes on to the next entry. So the parts in an entry are always the beginning
-//! of the key of whoever wrote the last of them: no mixed key arises, one that its writer left unfinished
-//! is finished by the next one it fits, and no key has two entries, because nobody passes an entry that
-//! fits so far. Looking a key up installs nothing.
+//! A writer installs its key in an entry part by part, each by one compare-and-swap from zero. If
+//! it finds a part of another key it goes on to the next entry, otherwise it writes the parts that
+//! are missing. So:
+//!
+//! - the parts in an entry are always the beginning of one key, that of the last writer;
+//! - a key that a dead writer left unfinished is completed by the next writer whose key begins so;
+//! - no key has two entries, because no writer passes an entry that fits its key so far.
+//!
+//! Looking a key up installs nothing.
 
 use super::geometry::{CHANGES, KEY_VERSION, KEY_WATCHED, Slot, WATCHED};
 use super::id::Key;
@@ -16,7 +20,7 @@ use super::{Error, Node, Table, port};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Wait {
-    /// The count has moved: this is it now.
+    /// The count has moved, and is now this.
     Changed(u32),
     /// The time is over.
     TimedOut,
@@ -62,15 +66,21 @@ impl<'a> Table<'a> {
         self.chain(key).find(|entry| is_ours(*entry)).ok_or(Error::KeyTableFull)
     }
 
-    /// How often something under the key has changed that can make a "no" a "yes": a resource came, went
-    /// or drains, a unit came back, an owner that was far behind accepted, a creation ended. It wraps.
-    /// Zero for a key that was never used.
+    /// A key's count of changes, and the mark that a thread waits for it.
+    fn key_count(&self, key: usize) -> (&'a AtomicU32, &'a AtomicU32) {
+        (self.region.key(key, KEY_VERSION), self.region.key(key, KEY_WATCHED))
+    }
+
+    /// The key's count of changes that can make a "no" a "yes": a resource came, went or drains, a
+    /// unit came back, an owner that was far behind accepted, a creation ended. It wraps. Zero for
+    /// a key that was never used.
     pub fn version(&self, key: Key) -> u32 {
         self.find(key).map_or(0, |key| self.region.key(key, KEY_VERSION).load(SeqCst))
     }
 
-    /// Waits until the key's count is no longer `since`, at most `timeout_ms`. Any number of changes wake
-    /// once; one that landed before the wait, or just as its time was over, counts.
+    /// Waits until the key's count is no longer `since`, at most `timeout_ms`. Any number of
+    /// changes end the wait once. A change before the wait counts, and so does one just as its time
+    /// is over.
     ///
     /// # Errors
     /// [`Error::TooManyWaiters`].
@@ -78,8 +88,8 @@ impl<'a> Table<'a> {
         self.wait_while(key, since, timeout_ms, || true)
     }
 
-    /// As [`Self::wait`], for as long as `goes_on` says so; [`Error::Stale`] afterwards. Whoever changes its
-    /// answer then calls [`Self::wake_waiters`].
+    /// As [`Self::wait`], for as long as `goes_on` says so; [`Error::Stale`] afterwards. The thread
+    /// that changes its answer calls [`Self::wake_waiters`] then.
     pub(crate) fn wait_while(
         &self,
         key: Key,
@@ -89,12 +99,12 @@ impl<'a> Table<'a> {
     ) -> Result<Wait, Error> {
         let changes = self.region.header(CHANGES);
         self.wait_until(timeout_ms, goes_on, || {
-            // Before the key is looked up: if it comes meanwhile, the wait ends at once.
+            // Read before the key is looked up: if the key is installed meanwhile, the wait ends at
+            // once.
             let any = changes.load(SeqCst);
             match self.find(key) {
                 Some(key) => {
-                    let (version, watched) =
-                        (self.region.key(key, KEY_VERSION), self.region.key(key, KEY_WATCHED));
+                    let (version, watched) = self.key_count(key);
                     let now = version.load(SeqCst);
                     if now == since { Err((version, watched, now)) } else { Ok(now) }
                 }
@@ -102,13 +112,11 @@ impl<'a> Table<'a> {
                 None => {
                     let watched = self.region.header(WATCHED);
                     watched.store(1, SeqCst);
-                    // A key that came before the mark was set woke nobody.
+                    // Once more: a writer that installed the key before the mark was set woke no
+                    // one.
                     match self.find(key) {
                         Some(key) => {
-                            let (version, watched) = (
-                                self.region.key(key, KEY_VERSION),
-                                self.region.key(key, KEY_WATCHED),
-                            );
+                            let (version, watched) = self.key_count(key);
                             Err((version, watched, 0))
                         }
                         None => Err((changes, watched, any)),
@@ -118,15 +126,16 @@ impl<'a> Table<'a> {
         })
     }
 
-    /// Begins to watch the whole table; what [`Self::wait_any`] takes. Whatever changes after this call
-    /// ends that wait, so try what is to be tried in between.
+    /// Begins to watch the whole table, and answers what [`Self::wait_any`] takes. Any change after
+    /// this call ends that wait. So a caller watches, tries, and waits if the try fails.
     pub fn watch(&self) -> u32 {
         let changes = self.region.header(CHANGES).load(SeqCst);
         self.region.header(WATCHED).store(1, SeqCst);
         changes
     }
 
-    /// Waits until anything has changed since [`Self::watch`] answered `since`, at most `timeout_ms`.
+    /// Waits until anything has changed since [`Self::watch`] answered `since`, at most
+    /// `timeout_ms`.
     ///
     /// # Errors
     /// [`Error::TooManyWaiters`].
@@ -156,19 +165,20 @@ impl<'a> Table<'a> {
         self.port.wake(changes);
     }
 
-    /// Ends or repeats every wait, of all members: as a change of every key that is waited for.
+    /// Wakes every waiter of every member, as a change of every key would: each asks its `goes_on`
+    /// again, or ends.
     #[cfg(not(any(loom, shuttle)))]
     pub(crate) fn wake_waiters(&self) {
         for key in 0..self.geometry().keys as usize {
-            let (version, watched) =
-                (self.region.key(key, KEY_VERSION), self.region.key(key, KEY_WATCHED));
+            let (version, watched) = self.key_count(key);
             port::moved(self.port, version, watched);
         }
         let (changes, watched) = (self.region.header(CHANGES), self.region.header(WATCHED));
         port::moved(self.port, changes, watched);
     }
 
-    /// Looks until `look` has an answer, and sleeps on the word that it names otherwise.
+    /// Looks until `look` has an answer. While it has none, sleeps as its error says: on this word,
+    /// with this mark, while the word has this value.
     fn wait_until(
         &self,
         timeout_ms: u32,
@@ -186,7 +196,9 @@ impl<'a> Table<'a> {
             if left == 0 {
                 return Ok(Wait::TimedOut);
             }
-            // The mark before the question: whoever ends this wait finds one of the two.
+            // The mark before the question: the thread that makes `goes_on` say no wakes this
+            // waiter if it sees the mark, and otherwise has changed the answer before it is read
+            // here.
             watched.store(1, SeqCst);
             if !goes_on() {
                 return Err(Error::Stale);
@@ -199,16 +211,17 @@ impl<'a> Table<'a> {
 }
 
 impl Node<'_> {
-    /// Something under the key has changed: moves its count, and wakes who waits. What comes from the
-    /// region may be no key.
+    /// Something under the key has changed: moves the key's count, and wakes its waiters. `key`
+    /// comes from the region, and may be none of its keys.
     pub(super) fn key_changed(&self, key: usize) {
         if key < self.geometry().keys as usize {
-            let version = self.region.key(key, KEY_VERSION);
+            let (version, watched) = self.key_count(key);
             version.fetch_add(1, SeqCst);
-            port::moved(self.port, version, self.region.key(key, KEY_WATCHED));
+            port::moved(self.port, version, watched);
         }
         let (changes, watched) = (self.region.header(CHANGES), self.region.header(WATCHED));
-        // Who watches the table looks after setting the mark; while nobody does, nothing is counted.
+        // Not counted without a watcher: a watcher sets the mark before it looks, so its look sees
+        // a change that was not counted.
         if watched.load(SeqCst) != 0 {
             changes.fetch_add(1, SeqCst);
             port::moved(self.port, changes, watched);

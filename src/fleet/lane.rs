@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Joining and leaving: a process' lane in the table, and which of its lives it is in.
+//! Joining and leaving: a process' lane in the table, and the lives that follow each other in it.
 
-use super::geometry::{BOOTS, LANES_USED, LIFE, NAME, NAME_WORDS, PROCESS, RESETTER, SLOTS_USED};
+use super::geometry::{BOOTS, LANES_USED, LIFE, NAME_WORDS, PROCESS, RESETTER, SLOTS_USED};
 use super::id::{INCARNATION_MAX, Life};
 use super::words::{SeqCst, swap, update};
 use super::{Error, Hold, Table};
+use crate::table::text;
 use core::ops::Deref;
 
 /// The most characters of a node's name.
@@ -15,19 +16,19 @@ pub const NAME_MAX: usize = NAME_WORDS * 4 - 1;
 pub struct Peer {
     /// Its life.
     pub life: Life,
-    /// Whether that goes on.
+    /// Whether that life goes on.
     pub hold: Hold,
-    /// The name it joined with.
+    /// The name that it joined with.
     pub name: heapless::String<NAME_MAX>,
-    /// The process number it joined with.
+    /// The process number that it joined with.
     pub process: u32,
 }
 
-/// A member of the table: one life of one lane. Any number of threads may use it at once. Dropping it
-/// leaves the table, as [`Self::leave`] does.
+/// A member of the table: one life of one lane. Any number of threads may use it at once. Dropping
+/// it leaves the table, as [`Self::leave`] does.
 ///
-/// A child process that was forked and runs on without exec must not use its parent's node, and holds
-/// its parent's lane while it lives.
+/// A child process that was forked and runs on without exec must not use its parent's node, and
+/// holds its parent's lane while it lives.
 #[derive(Debug)]
 #[must_use = "dropping a node leaves the table, and closes what it owns"]
 pub struct Node<'a> {
@@ -44,8 +45,8 @@ impl<'a> Deref for Node<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Joins the table in the lane `node`, or in any free one. What an earlier life of the lane left is
-    /// taken back first.
+    /// Joins the table in the lane `node`, or in any free one. First takes back what an earlier
+    /// life of the lane left.
     ///
     /// # Errors
     /// [`Error::NoLane`], [`Error::NoMoreLives`], [`Error::Resetting`].
@@ -53,8 +54,9 @@ impl<'a> Table<'a> {
         self.join_as(node, "", 0)
     }
 
-    /// As [`Self::join`], and says to others who this is: a name of up to [`NAME_MAX`] printable ASCII
-    /// characters (more are cut, others shown as `?`), and the system's number of this process.
+    /// As [`Self::join`], with what reports call this node: a name of up to [`NAME_MAX`] printable
+    /// ASCII characters (more are cut, others shown as `?`), and the system's number of this
+    /// process.
     ///
     /// # Errors
     /// As [`Self::join`].
@@ -65,7 +67,7 @@ impl<'a> Table<'a> {
             None => nodes.into_iter().find(|node| self.port.hold(*node)),
         };
         let node = free.ok_or(Error::NoLane)?;
-        // From here on the lane is this process', and nobody else begins a life in it.
+        // From here on the lane is this process', and no other one begins a life in it.
         let result = self.begin_life(node, name, process);
         if result.is_err() {
             self.port.let_go(node);
@@ -73,30 +75,8 @@ impl<'a> Table<'a> {
         result
     }
 
-    /// Needs: the lane is held, and no life is in it; who reads the name looks at the life again afterwards.
-    fn write_name(&self, lane: usize, name: &str, process: u32) {
-        let mut bytes = [0; NAME_WORDS * 4];
-        for (to, from) in bytes[..NAME_MAX].iter_mut().zip(name.bytes()) {
-            *to = from;
-        }
-        for (i, word) in bytes.chunks_exact(4).enumerate() {
-            let word = word.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte));
-            self.region.lane(lane, NAME + i).store(word, SeqCst);
-        }
-        self.region.lane(lane, PROCESS).store(process, SeqCst);
-    }
-
-    fn read_name(&self, lane: usize) -> heapless::String<NAME_MAX> {
-        let words = (0..NAME_WORDS).map(|i| self.region.lane(lane, NAME + i).load(SeqCst));
-        let bytes = words.flat_map(u32::to_le_bytes).take(NAME_MAX).take_while(|byte| *byte != 0);
-        // What comes from the region may be no text.
-        bytes
-            .map(|byte| if (b' '..=b'~').contains(&byte) { char::from(byte) } else { '?' })
-            .collect()
-    }
-
-    /// The nodes that are in the table, in their lanes' order; also those that have died and that nobody has
-    /// met yet.
+    /// The nodes that are in the table, in their lanes' order. A dead node is among them until
+    /// another one finds it.
     pub fn peers(&self) -> impl Iterator<Item = Peer> {
         self.region.lanes().filter_map(|lane| {
             let life = || self.region.lane(lane, LIFE).load(SeqCst);
@@ -104,11 +84,11 @@ impl<'a> Table<'a> {
             let node = lane as u16;
             let peer = Peer {
                 life: Life { node, incarnation },
-                name: self.read_name(lane),
+                name: text::read(self.region.name(lane), SeqCst),
                 process: self.region.lane(lane, PROCESS).load(SeqCst),
                 hold: self.port.look(node),
             };
-            // All of it is of one life if that is still the same.
+            // Name and process are this life's if the life is still the same.
             (incarnation != 0 && life() == incarnation).then_some(peer)
         })
     }
@@ -117,17 +97,21 @@ impl<'a> Table<'a> {
         let lane = usize::from(node);
         let life = self.region.lane(lane, LIFE);
         let before = life.load(SeqCst);
-        // After a reset the numbers begin anew: the one that stands there must not come again.
+        // After a reset the numbers begin anew, and the lane's last life may have had this one:
+        // take the next.
         let incarnation = match self.next_incarnation()? {
             next if next == before => self.next_incarnation()?,
             next => next,
         };
-        // Not the old life with the new one's name.
+        // So that no reader takes the new name for the old life's.
         life.store(0, SeqCst);
-        self.write_name(lane, name, process);
+        // A reader looks at the life again after it has read the two.
+        let name = name.as_bytes();
+        text::write(self.region.name(lane), &name[..name.len().min(NAME_MAX)], SeqCst);
+        self.region.lane(lane, PROCESS).store(process, SeqCst);
         let joined = Node { table: *self, me: Life { node, incarnation } };
-        // First the life, then the clearing up: what this one takes over must be seen as taken by
-        // somebody who lives.
+        // First the life, then the clearing up, so that others see that a life which goes on has
+        // taken what this one takes over.
         life.store(incarnation, SeqCst);
         self.region.header(LANES_USED).fetch_max(u32::from(node) + 1, SeqCst);
         if let Err(error) = joined.live().map(|_| joined.clear_lane()) {
@@ -146,14 +130,15 @@ impl<'a> Table<'a> {
         Ok(taken + 1)
     }
 
-    /// Whether a life has ended. Asks the target only if the table does not say so.
+    /// Whether a life has ended. Asks the target only if the table does not say that it has.
     pub(super) fn is_over(&self, life: Life) -> bool {
         if u32::from(life.node) >= self.geometry().nodes {
             return true;
         }
         let current = self.region.lane(life.node.into(), LIFE).load(SeqCst);
-        // In this order: a lane that is found free after its life was read was that life's, or had
-        // been given up by it.
+        // In this order: a lane that is found free after the life in it was read was held by that
+        // life or had been given up by it. The other way round a new life could have begun in
+        // between.
         current != life.incarnation || self.port.look(life.node) == Hold::Free
     }
 }
@@ -164,18 +149,18 @@ impl<'a> Node<'a> {
         self.me
     }
 
-    /// The table, as anybody sees it.
+    /// The table without the membership.
     pub fn table(&self) -> Table<'a> {
         self.table
     }
 
-    /// Leaves the table: closes all that this node owns, as its death would.
+    /// Leaves the table: closes everything that this node owns, as its death would.
     pub fn leave(self) {
         drop(self);
     }
 
-    /// Checks that this life may do something, and answers the epoch it does it in. A reset whose
-    /// process died is finished first.
+    /// Checks that this life goes on, and answers the epoch in which it acts. First finishes a
+    /// reset whose process has died.
     pub(super) fn live(&self) -> Result<u32, Error> {
         let mut epoch = self.epoch();
         if epoch & 1 != 0 {
@@ -192,8 +177,9 @@ impl<'a> Node<'a> {
         self.region.lane(self.me.node.into(), LIFE).load(SeqCst) == self.me.incarnation
     }
 
-    /// What was just published stands only if nothing has ended meanwhile: whoever ends something says
-    /// so first and then looks for what to take back.
+    /// Checks, after this node has published something, that neither its life nor the epoch has
+    /// ended meanwhile. A thread that ends one of them says so first and then looks for what to
+    /// take back: so it finds what was published, or the publisher finds the end here.
     pub(super) fn still(&self, epoch: u32) -> Result<(), Error> {
         if !self.is_mine() {
             Err(Error::Ended)
@@ -216,7 +202,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Whether this process is the one that resets the table.
+    /// The cell that the resetter claims while it resets the table.
     pub(super) fn resetter(&self) -> &'a super::words::AtomicU32 {
         self.region.header(RESETTER)
     }
@@ -225,7 +211,7 @@ impl<'a> Node<'a> {
 impl Drop for Node<'_> {
     fn drop(&mut self) {
         self.end(self.me);
-        // Only now: until here a peer that meets something of this life sees that it lives.
+        // Only now: until here a peer that finds something of this life must see that it lives.
         swap(self.region.lane(self.me.node.into(), LIFE), self.me.incarnation, 0);
         self.port.let_go(self.me.node);
     }

@@ -7,16 +7,16 @@ use super::geometry::{
 };
 #[cfg(test)]
 use super::id::Life;
-use super::id::{Execution, Id, Lease};
+use super::id::{Execution, FleetLease, Id};
 use super::words::{Cell, EntryTenancy, Phase, Relaxed, SERIAL, SeqCst, Tenancy, Usage, update};
 use super::{Error, Node, PENDING, Table};
 
-/// What an owner has counted, see [`Node::reconcile`].
+/// An owner's count of its work, see [`Node::reconcile`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
-    /// What [`Table::active`] said when the owner counted.
+    /// The answer of [`Table::active`] at the moment when the owner counted.
     pub table: u32,
-    /// How many were really at work at that moment.
+    /// The units that were really at work at that moment.
     pub really: u32,
 }
 
@@ -24,16 +24,16 @@ pub struct Counted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Reconciled {
-    /// Reservations that were too old and are gone.
+    /// Reservations that were too old, and are gone.
     pub aged: u32,
     /// Active units now.
     pub active: u32,
 }
 
 impl Table<'_> {
-    /// Whether the lease is still pending: its resource has not ended, and nobody has accepted or aged
-    /// this very reservation.
-    pub fn is_current(&self, lease: &Lease) -> bool {
+    /// Whether the lease is still pending: its resource has not ended, and the owner has neither
+    /// accepted nor aged this very reservation.
+    pub fn is_current(&self, lease: &FleetLease) -> bool {
         let pending = |(slot, generation)| {
             self.tenancy(slot).is(generation) && self.find_entry(slot, lease.fence).is_some()
         };
@@ -59,8 +59,8 @@ impl Table<'_> {
         let word = |entry, word| self.region.beside_entry(slot, entry, word).load(Relaxed);
         (0..PENDING).find(|entry| {
             let cell = Cell::unpack(self.region.entry(slot, *entry).load(SeqCst));
-            // A published serial comes once in 2^30 reservations of the slot, and while it stands the
-            // words beside it do not change.
+            // A published serial comes once in 2^30 reservations of the slot, and while it stands
+            // the words beside it do not change.
             cell == Cell::Published(fence as u32 & SERIAL)
                 && EntryTenancy::unpack(word(*entry, ENTRY_TENANCY)).fence_bits
                     == fence as u32 >> 30
@@ -68,22 +68,24 @@ impl Table<'_> {
         })
     }
 
-    /// Milliseconds since `then`; 0 if that is later, as another processor's clock may have it.
+    /// The milliseconds since `then`; 0 if `then` is in the future, as another processor's clock
+    /// may have it.
     pub(super) fn age_ms(&self, then: u32) -> u32 {
         (self.port.clock_ms().wrapping_sub(then) as i32).max(0) as u32
     }
 }
 
 impl Node<'_> {
-    /// Reserves one unit of the resource: the right to ask its owner. Any member may, the owner too.
+    /// Reserves one unit of the resource: the right to ask its owner. Any member may do so, the
+    /// owner too.
     ///
     /// # Errors
     /// [`Error::Busy`], [`Error::Draining`], [`Error::Stale`].
-    pub fn reserve(&self, id: Id) -> Result<Lease, Error> {
+    pub fn reserve(&self, id: Id) -> Result<FleetLease, Error> {
         self.live()?;
         let (slot, generation) = self.slot_of(id)?;
         match self.try_reserve(id, slot, generation) {
-            // What dead reservers left in the way is taken back when it is in the way.
+            // Dead reservers' leftovers are taken back only here, when they are in the way.
             Err(Error::Busy) if self.tidy_entries(slot) > 0 => {
                 self.try_reserve(id, slot, generation)
             }
@@ -91,7 +93,7 @@ impl Node<'_> {
         }
     }
 
-    fn try_reserve(&self, id: Id, slot: Slot, generation: u32) -> Result<Lease, Error> {
+    fn try_reserve(&self, id: Id, slot: Slot, generation: u32) -> Result<FleetLease, Error> {
         self.expect_live(slot, generation)?;
         let capacity = self.region.slot(slot, CAPACITY).load(Relaxed);
         let usage = self.usage(slot);
@@ -110,8 +112,8 @@ impl Node<'_> {
         if !Cell::publish(self.region.entry(slot, entry), self.life(), fence as u32) {
             return Err(Error::Ended);
         }
-        // Whoever ends the tenancy says so first and looks at the entries then: one of the two sees
-        // the other, and the one that takes the entry gives the unit back.
+        // A thread that ends the tenancy says so first and then looks at the entries: so it sees
+        // this one, or the end is seen here. The one that takes the entry gives the unit back.
         if let Err(error) = self.expect_live(slot, generation) {
             if Cell::take(self.region.entry(slot, entry), fence as u32, self.life()) {
                 self.give_back(slot, entry);
@@ -119,7 +121,7 @@ impl Node<'_> {
             }
             return Err(error);
         }
-        Ok(Lease { id, fence, holder: self.life() })
+        Ok(FleetLease { id, fence, holder: self.life() })
     }
 
     fn expect_live(&self, slot: Slot, generation: u32) -> Result<(), Error> {
@@ -135,7 +137,7 @@ impl Node<'_> {
         }
     }
 
-    /// Takes a unit for the claimed entry, and writes what stands beside it.
+    /// Takes a unit for the claimed entry, and writes the words beside the entry.
     fn fill(&self, slot: Slot, generation: u32, entry: usize, capacity: u32) -> Result<u64, Error> {
         let now = self.port.clock_ms();
         let fence = self.next_fence(slot)?;
@@ -147,7 +149,8 @@ impl Node<'_> {
         beside(ENTRY_FENCE_HIGH, (fence >> 32) as u32);
         let bit = 1 << entry;
         update(self.region.usage(slot), |word| {
-            // A bit that stands already is a leftover, and ours now: it is not counted twice.
+            // A bit that is set already is a leftover in this entry, so it is this reserver's now:
+            // it is not counted twice.
             let usage = Usage::unpack(word & !bit);
             if !usage.is(generation) {
                 Err(Error::Stale)
@@ -161,7 +164,7 @@ impl Node<'_> {
         Ok(fence)
     }
 
-    /// Gives the claimed entry's unit back, and the entry.
+    /// Gives the claimed entry's unit back, and then the entry.
     pub(super) fn give_back(&self, slot: Slot, entry: usize) {
         let bit = 1 << entry;
         if self.usage(slot).mask & bit != 0 {
@@ -170,8 +173,8 @@ impl Node<'_> {
         Cell::release(self.region.entry(slot, entry), self.life());
     }
 
-    /// Takes back the entries that nobody can want any more: those of a generation that has ended, and
-    /// those whose claimer's life is over. How many.
+    /// Takes back the entries that no process can use any more: those of a generation that has
+    /// ended, and those whose claimer's life is over. Answers how many.
     pub(super) fn tidy_entries(&self, slot: Slot) -> u32 {
         (0..PENDING).map(|entry| u32::from(self.tidy_entry(slot, entry))).sum()
     }
@@ -182,7 +185,8 @@ impl Node<'_> {
         let left = match Cell::unpack(seen) {
             Cell::Empty => self.usage(slot).mask & 1 << entry != 0,
             Cell::Claimed(life) => self.is_over(life),
-            // The generation is read first: one that has ended by then stays ended.
+            // The entry's generation is read first: if it has ended when the tenancy is read, it
+            // stays ended.
             Cell::Published(_) => {
                 let of = self.region.beside_entry(slot, entry, ENTRY_TENANCY).load(SeqCst);
                 !self.tenancy(slot).is(EntryTenancy::unpack(of).generation)
@@ -196,12 +200,13 @@ impl Node<'_> {
         taken
     }
 
-    /// Takes the lease: its unit is active from here on, until [`Self::complete`]. The owner only, once
-    /// per reservation, in any order. Also while draining: what was reserved before finishes.
+    /// Accepts the lease: its unit is active from here on, until [`Self::complete`]. The owner
+    /// only, once for each reservation, in any order; also while it drains, so that the leases that
+    /// are out finish.
     ///
     /// # Errors
     /// [`Error::NotReserved`], [`Error::Stale`], [`Error::NotOwner`], [`Error::TooManyExecutions`].
-    pub fn accept(&self, lease: &Lease) -> Result<Execution, Error> {
+    pub fn accept(&self, lease: &FleetLease) -> Result<Execution, Error> {
         let (slot, generation) = self.owned(lease.id)?;
         let (cell, serial) = self.claim_execution(slot, generation)?;
         match self.accept_into(slot, generation, lease.fence, cell, serial) {
@@ -243,7 +248,7 @@ impl Node<'_> {
             }
         };
         Cell::release(entry_word, self.life());
-        // No unit came back, but who found every entry taken may reserve now.
+        // No unit came back, but a reserver that found every entry taken can have this one now.
         if before.reserved() == PENDING as u32 {
             self.slot_changed(slot);
         }
@@ -251,7 +256,8 @@ impl Node<'_> {
         if !Cell::publish(execution, self.life(), serial) {
             return Err(Error::Ended);
         }
-        // As in `try_reserve`; the units of a tenancy that has ended count nothing.
+        // As in `try_reserve`, but nothing is given back: the units of a tenancy that has ended do
+        // not count.
         if !self.tenancy(slot).is(generation) {
             Cell::take(execution, serial, self.life());
             return Err(Error::Stale);
@@ -259,9 +265,9 @@ impl Node<'_> {
         Ok(())
     }
 
-    /// Gives an active unit back, and wakes the key. Once: a second time is stale, and so is a resource
-    /// that has ended meanwhile. No other call makes room: whoever asked may have vanished, but only the
-    /// owner knows when the work has ended.
+    /// Gives an active unit back, and wakes the key's waiters. Once: a second call is stale, and so
+    /// is one after the resource has ended. No other call makes room: the asker may have vanished
+    /// long ago, and only the owner knows when the work has ended.
     ///
     /// # Errors
     /// [`Error::Stale`], [`Error::NotOwner`], [`Error::BadHandle`].
@@ -273,7 +279,7 @@ impl Node<'_> {
         }
         update(self.region.usage(slot), |word| {
             let usage = Usage::unpack(word);
-            // None active: a correction has taken this unit away already.
+            // If none is active, a correction has taken this unit away already.
             match usage.active {
                 1.. if usage.is(generation) => Ok(usage.with(usage.mask, usage.active - 1).pack()),
                 _ => Err(Error::Stale),
@@ -283,15 +289,17 @@ impl Node<'_> {
         Ok(())
     }
 
-    /// Sets right what the table believes, from what the owner knows: units whose execution was lost are
-    /// given back, and reservations older than `grace_ms` that nobody brought are gone, one by one; a
-    /// lease that comes after that is not reserved. Says nothing about running work. Owner only.
+    /// Corrects the table by what the owner knows: gives back the units whose execution was lost,
+    /// and ends, one by one, the reservations older than `grace_ms` that were not brought to the
+    /// owner. A lease that arrives after that is not reserved any more. Does nothing to running
+    /// work. Owner only.
     ///
-    /// The owner counts under whatever keeps its own count and its calls of [`Self::accept`] and
-    /// [`Self::complete`] together, reads [`Table::active`] at the same moment, and brings both. What is
-    /// applied is the difference: an accept or complete that comes between that moment and this call
-    /// changes the table and the truth alike, so the difference stays right, and neither is lost. What two
-    /// threads have both counted would be corrected twice: one at a time.
+    /// The owner counts its work and reads [`Table::active`] at one moment, under the lock that
+    /// keeps its own count and its calls of [`Self::accept`] and [`Self::complete`] together, and
+    /// passes both numbers. Only their difference is applied: an accept or complete between that
+    /// moment and this call changes the table and the truth alike, so the difference stays right
+    /// and neither is lost. Two threads that counted the same work would correct it twice, so only
+    /// one may do so at a time.
     ///
     /// # Errors
     /// [`Error::Stale`], [`Error::NotOwner`].
@@ -334,7 +342,8 @@ impl Node<'_> {
         aged
     }
 
-    /// For models: leaves what a life leaves that ends in the middle of a reservation.
+    /// For models: leaves the claimed entry and the unit of a life that ends in the middle of a
+    /// reservation.
     #[cfg(test)]
     pub(crate) fn leave_claimed(&self, id: Id, life: Life) {
         let (slot, _) = self.slot_of(id).expect("an id");

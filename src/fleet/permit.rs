@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Claims to create: how a fleet that finds a key empty does not create everything at once.
+//! Claims to create: they keep many askers that find a key empty from all creating at once.
 
+use super::candidates::CreationBudget;
 use super::geometry::{KEY_CLAIMS, PERMIT_OWNER, PERMIT_SERIAL};
 use super::id::{Claim, Key, Life};
-use super::members::Budget;
 use super::words::{Cell, Claims, Relaxed, SERIAL, SeqCst, update};
 use super::{Error, Node, PERMITS, Table};
 
-/// The right to create one resource under a key. Ends when it is dropped, or by [`Node::finish`].
+/// The right to create one resource under a key. Dropping it ends it, and so does [`Node::finish`].
 #[derive(Debug)]
 #[must_use = "a permit that is dropped lets another one create"]
 pub struct Permit<'n, 'a> {
@@ -21,7 +21,7 @@ impl Permit<'_, '_> {
         self.claim
     }
 
-    /// Leaves the ending to [`Node::finish`], or to the end of this life.
+    /// The permit as a value that only [`Node::finish`] or the end of this life ends.
     pub fn into_claim(self) -> Claim {
         let claim = self.claim;
         core::mem::forget(self);
@@ -31,7 +31,8 @@ impl Permit<'_, '_> {
 
 impl Drop for Permit<'_, '_> {
     fn drop(&mut self) {
-        // It may have ended before, by a report or a reset: its serial is not in the table any more.
+        // A report or a reset may have ended it before: its serial is not in the table any more
+        // then.
         let _ = self.node.finish(self.claim);
     }
 }
@@ -43,17 +44,18 @@ impl Table<'_> {
 }
 
 impl<'a> Node<'a> {
-    /// Claims the right to create a resource under the key, if fewer than `max_live` are live or being
-    /// created, in the whole fleet. Register it, then drop the permit.
+    /// Claims the right to create a resource under the key, if fewer than `max_live` are live or
+    /// being created, in the whole fleet. The claimer registers the resource, then drops the
+    /// permit.
     ///
     /// # Errors
-    /// [`Error::BudgetSpent`]; [`Error::Busy`] if [`PERMITS`] are being created, whatever `max_live`;
-    /// [`Error::KeyTableFull`].
+    /// [`Error::BudgetSpent`]; [`Error::Busy`] if [`PERMITS`] are being created, whatever
+    /// `max_live`; [`Error::KeyTableFull`].
     pub fn claim_create(&self, key: Key, max_live: u32) -> Result<Permit<'_, 'a>, Error> {
         let epoch = self.live()?;
         let entry = self.install(key)?;
         let claim = match self.try_claim(key, entry, max_live) {
-            // What the dead have claimed is taken back when it is in the way.
+            // Dead claimers' permits are taken back only here, when they are in the way.
             Err(Error::BudgetSpent(_) | Error::Busy) if self.tidy_permits(entry) > 0 => {
                 self.try_claim(key, entry, max_live)
             }
@@ -72,12 +74,14 @@ impl<'a> Node<'a> {
         beside(PERMIT_OWNER).store(self.life().tag(), Relaxed);
         let bit = 1 << cell;
         let counted = update(self.region.key(entry, KEY_CLAIMS), |word| {
-            // The word is read first, then the resources are counted: a creation that ends meanwhile
-            // changes the word, after its resource could be seen. A bit that stands already is a
-            // leftover, and ours now.
+            // The word is read first, then the resources are counted. A creation that ends
+            // meanwhile shows its resource first and then changes the word, so the swap fails and
+            // counts again. A bit that is set already is a leftover in this cell, so it is this
+            // claimer's now.
             let claims = Claims(word);
             let others = claims.mask() & !bit;
-            let budget = Budget { live: self.live_members(key), creating: others.count_ones() };
+            let budget =
+                CreationBudget { live: self.live_resources(key), creating: others.count_ones() };
             if budget.live + budget.creating < max_live {
                 Ok(claims.with(others | bit).0)
             } else {
@@ -97,7 +101,8 @@ impl<'a> Node<'a> {
     /// Ends a permit: its resource is registered, or never will be.
     ///
     /// # Errors
-    /// [`Error::Stale`]: it has ended. [`Error::BadHandle`]. [`Error::NotOwner`]: another life's.
+    /// [`Error::Stale`]: it has ended. [`Error::BadHandle`]. [`Error::NotOwner`]: it is another
+    /// life's.
     pub fn finish(&self, claim: Claim) -> Result<(), Error> {
         let (entry, cell, serial) = claim.parts(self.geometry().kind).ok_or(Error::BadHandle)?;
         if entry >= self.geometry().keys as usize {
@@ -118,12 +123,13 @@ impl<'a> Node<'a> {
         Ok(())
     }
 
-    /// Clears the bit of the claimed cell, and gives the cell back.
+    /// Clears the bit of the claimed cell, and then frees the cell.
     fn end_permit(&self, entry: usize, cell: usize) {
         let permit = self.region.permit(entry, cell);
         let bit = 1 << cell;
-        // A life that a report has ended may still be at it, and the cell and its bit be another's by now.
-        // The word is read first: if they become another's after the look, the word has changed.
+        // If a report has ended this life while it is in here, cell and bit may be another life's
+        // by now. The word is read first, then the cell: if they become another's after that look,
+        // the word has changed too, and the swap fails.
         let _ = update(self.region.key(entry, KEY_CLAIMS), |word| {
             if Cell::unpack(permit.load(SeqCst)) != Cell::Claimed(self.life()) {
                 return Err(Error::Ended);
@@ -137,12 +143,12 @@ impl<'a> Node<'a> {
         Cell::release(permit, self.life());
     }
 
-    /// Takes back the key's permits whose life is over. How many.
+    /// Takes back the key's permits whose life is over. Answers how many.
     pub(super) fn tidy_permits(&self, entry: usize) -> u32 {
         self.end_permits(entry, |life| self.is_over(life))
     }
 
-    /// Takes back the key's permits of the lives that `ends` names. How many.
+    /// Takes back the key's permits of the lives that `ends` names. Answers how many.
     pub(super) fn end_permits(&self, entry: usize, ends: impl Fn(Life) -> bool) -> u32 {
         let mut ended = 0;
         for cell in 0..PERMITS {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What a table needs from its target: who is alive, a clock, and waiting. And that for a table in the
-//! memory of one image ([`Image`]).
+//! The things that a table needs from its target: whether a process lives, a clock, and waiting.
+//! And the port for a table in the memory of one image ([`Image`]).
 
 use super::words::{AtomicU32, SeqCst};
 use crate::port::{Event, Port};
@@ -13,15 +13,15 @@ use core::ptr;
 pub enum Hold {
     /// A living process holds it.
     Held,
-    /// Nobody does: whoever is written there has ended.
+    /// No process holds it: the life that is written there has ended.
     Free,
-    /// The target cannot tell. Only a report ([`super::Node::node_dead`]) ends a life then.
+    /// The target cannot tell. Then only a report ([`super::Node::node_dead`]) ends a life.
     Unknown,
 }
 
-/// What a table needs from its target. All functions may be called by any thread at any time.
+/// A table's port to its target. Any thread may call any function at any time.
 pub trait FleetPort: Sync {
-    /// Takes the lane if nobody has it, at once. Whatever holds it must go away with the process,
+    /// Takes the lane if no process has it, without waiting. The hold must end with the process,
     /// however that ends. True: this caller has it now.
     fn hold(&self, node: u16) -> bool;
 
@@ -31,57 +31,58 @@ pub trait FleetPort: Sync {
     /// Whether some process has the lane.
     fn look(&self, node: u16) -> Hold;
 
-    /// Milliseconds of a clock that never goes back, that counts from the same instant for all
+    /// Milliseconds of a clock that never goes back, and that counts from the same instant for all
     /// processes that share the table. It may wrap.
     fn clock_ms(&self) -> u32;
 
-    /// Whether [`Self::wait`] works here. Where it does not, no table is opened.
+    /// Whether [`Self::wait`] works here. If it does not, no table is opened.
     fn can_wait(&self) -> bool;
 
-    /// Sleeps while the word has this value, at most `timeout_ms`; an early return is allowed. False:
-    /// as many threads wait already as can.
+    /// Sleeps while the word has this value, at most `timeout_ms`; it may return early. False: as
+    /// many threads wait already as can.
     fn wait(&self, word: &AtomicU32, value: u32, timeout_ms: u32) -> bool;
 
-    /// Wakes everybody who waits for this word, in all processes.
+    /// Wakes all threads that wait for this word, in all processes.
     fn wake(&self, word: &AtomicU32);
 }
 
 /// A place for one thread of an image to wait.
 #[derive(Debug)]
-pub struct Seat {
-    /// The address of the word that its thread waits for; 0: the seat is free.
+pub struct WaitSlot {
+    /// The address of the word that its thread waits for; 0: the place is free.
     word: AtomicUsize,
     event: Event,
 }
 
-impl Seat {
-    /// A free seat, for the static array that [`Image::new`] takes.
+impl WaitSlot {
+    /// A free place, for the static array that [`Image::new`] takes.
     #[allow(clippy::new_without_default)] // As for `Event`.
     pub const fn new() -> Self {
         Self { word: AtomicUsize::new(0), event: Event::new() }
     }
 }
 
-/// The port of a table in one image's own memory: RTEMS, bare metal, or a process that shares with
-/// nobody. Its nodes are parts of this image, and live until they leave. Waits are events of `port`.
+/// The port of a table in one image's own memory: RTEMS, bare metal, or a process that shares its
+/// table with no other. Its nodes are parts of this image, and live until they leave. Waits are
+/// events of `port`.
 pub struct Image {
     port: &'static dyn Port,
-    seats: &'static [Seat],
+    slots: &'static [WaitSlot],
     free_lanes: Bitmap,
 }
 
 impl Image {
-    /// Makes each seat's event. As many threads can wait at one time as there are seats.
+    /// Makes the event of each slot. As many threads can wait at one time as there are slots.
     ///
     /// # Errors
     /// The system's error number, if it makes no event.
-    pub fn new(port: &'static dyn Port, seats: &'static [Seat]) -> Result<Self, i32> {
-        for seat in seats {
-            seat.event.prepare(port)?;
+    pub fn new(port: &'static dyn Port, slots: &'static [WaitSlot]) -> Result<Self, i32> {
+        for slot in slots {
+            slot.event.prepare(port)?;
         }
         let free_lanes = Bitmap::new();
         (0..Bitmap::BITS).for_each(|lane| free_lanes.put(lane));
-        Ok(Self { port, seats, free_lanes })
+        Ok(Self { port, slots, free_lanes })
     }
 }
 
@@ -103,28 +104,29 @@ impl FleetPort for Image {
     }
 
     fn can_wait(&self) -> bool {
-        !self.seats.is_empty()
+        !self.slots.is_empty()
     }
 
     fn wait(&self, word: &AtomicU32, value: u32, timeout_ms: u32) -> bool {
         let address = ptr::from_ref(word).addr();
-        let sit = |seat: &&Seat| seat.word.compare_exchange(0, address, SeqCst, SeqCst).is_ok();
-        let Some(seat) = self.seats.iter().find(sit) else {
+        let take =
+            |slot: &&WaitSlot| slot.word.compare_exchange(0, address, SeqCst, SeqCst).is_ok();
+        let Some(slot) = self.slots.iter().find(take) else {
             return false;
         };
-        // Who changes the word afterwards sees the seat taken, and posts; a post that was meant for
-        // the last one who sat here costs an early return.
+        // The slot is taken first: a waker that changes the word after this load finds it taken,
+        // and posts. A post that was meant for the slot's last waiter costs an early return.
         if word.load(SeqCst) == value {
-            self.port.event_wait(&seat.event, timeout_ms);
+            self.port.event_wait(&slot.event, timeout_ms);
         }
-        seat.word.store(0, SeqCst);
+        slot.word.store(0, SeqCst);
         true
     }
 
     fn wake(&self, word: &AtomicU32) {
-        for seat in self.seats {
-            if seat.word.load(SeqCst) == ptr::from_ref(word).addr() {
-                self.port.event_post(&seat.event);
+        for slot in self.slots {
+            if slot.word.load(SeqCst) == ptr::from_ref(word).addr() {
+                self.port.event_post(&slot.event);
             }
         }
     }
@@ -132,15 +134,16 @@ impl FleetPort for Image {
 
 impl core::fmt::Debug for Image {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Image").field("seats", &self.seats.len()).finish_non_exhaustive()
+        f.debug_struct("Image").field("slots", &self.slots.len()).finish_non_exhaustive()
     }
 }
 
-/// The word has moved: wakes who waits for it. Without a waiter that is one load.
+/// The word has moved: wakes its waiters. Without a waiter that is one load.
 ///
-/// A waiter reads the word, sets the mark (`wait_until`), and sleeps while the word is what it read. Clearing the mark
-/// may take it from a waiter that is about to sleep, so the word moves once more after that: either that
-/// waiter read it before, and does not sleep or is woken, or it sets the mark after.
+/// A waiter reads the word, sets the mark (`wait_until`), and sleeps while the word is what it
+/// read. The waker that clears the mark may take it from a waiter that is about to sleep. So it
+/// moves the word once more after that: a waiter that had read the word before does not sleep, or
+/// is woken; one that reads it after sets the mark again.
 pub(super) fn moved(port: &dyn FleetPort, word: &AtomicU32, watched: &AtomicU32) {
     if watched.load(SeqCst) != 0 && watched.swap(0, SeqCst) != 0 {
         word.fetch_add(1, SeqCst);

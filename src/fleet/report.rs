@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The report for an operator: who is in the table, who holds what, since when.
+//! The report for an operator: the nodes in the table, what each holds, and since when.
 
 use super::geometry::{
     CAPACITY, ENTRY_HOLDER, ENTRY_TIME, EPOCH, EXECUTION_CELL, EXECUTION_GENERATION,
@@ -12,9 +12,9 @@ use super::{Hold, PENDING, PERMITS, Table};
 use crate::host::Printer;
 
 impl Table<'_> {
-    /// Prints what is in the table, line by line, into `sink`. Level 0: a line of figures, and one for each
-    /// node. Level 1: the resources of each node and the keys too. Level 2: each pending reservation,
-    /// execution and permit too. What changes meanwhile may be seen before or after.
+    /// Prints what is in the table, line by line, into `sink`. Level 0: a line of figures, and one
+    /// for each node. Level 1: the resources of each node and the keys too. Level 2: each pending
+    /// reservation, execution and permit too. A change meanwhile may be in the report or not.
     pub fn report(&self, level: u32, sink: &mut dyn FnMut(&str)) {
         let mut out = Printer::new(sink);
         let (mut resources, mut reserved, mut active) = (0u32, 0u32, 0u32);
@@ -29,8 +29,8 @@ impl Table<'_> {
         let epoch = self.region.header(EPOCH).load(SeqCst);
         let resetting = if epoch & 1 != 0 { ", being reset" } else { "" };
         out.print(format_args!(
-            "table {}: {} of {} nodes, {resources} resources, {reserved} units reserved, {active} at work, \
-             {keys} of {} keys{resetting}",
+            "table {}: {} of {} nodes, {resources} resources, {reserved} units reserved, \
+             {active} at work, {keys} of {} keys{resetting}",
             geometry.kind,
             self.peers().count(),
             geometry.nodes,
@@ -49,7 +49,7 @@ impl Table<'_> {
         slots.filter(|slot| self.tenancy(*slot).phase != Phase::Free)
     }
 
-    /// The key in this entry, once all of it is there.
+    /// The key in this entry, if all its parts are there.
     fn key_at(&self, entry: usize) -> Option<Key> {
         if entry >= self.geometry().keys as usize {
             return None;
@@ -93,7 +93,8 @@ impl Table<'_> {
         let (reserved, active) = (usage.reserved(), usage.active);
         match self.key_at(self.region.slot_key(slot).load(SeqCst) as usize) {
             Some(key) => out.print(format_args!(
-                "  resource {id}: key {key}, {reserved} reserved + {active} at work of {capacity}{state}"
+                "  resource {id}: key {key}, {reserved} reserved + {active} at work \
+                 of {capacity}{state}"
             )),
             None => out.print(format_args!(
                 "  resource {id}: {reserved} reserved + {active} at work of {capacity}{state}"
@@ -133,7 +134,7 @@ impl Table<'_> {
         for entry in 0..self.geometry().keys as usize {
             let Some(key) = self.key_at(entry) else { continue };
             let word = |word| self.region.key(entry, word).load(SeqCst);
-            // The mark stays when a wait has ended without a change.
+            // The mark of a wait that ended without a change is still set.
             let waited = if word(KEY_WATCHED) != 0 { ", waited for since the last" } else { "" };
             out.print(format_args!("key {key}: {} changes{waited}", word(KEY_VERSION)));
             if level < 2 {

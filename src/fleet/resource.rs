@@ -11,7 +11,7 @@ use super::words::{
 use super::{Error, Node, PENDING, Table};
 
 impl Table<'_> {
-    /// The slot that an id of this table names, and the generation.
+    /// The slot and the generation that an id of this table names.
     pub(super) fn slot_of(&self, id: Id) -> Result<(Slot, u32), Error> {
         let geometry = self.geometry();
         let (lane, index, generation) = id.parts(geometry.kind).ok_or(Error::BadHandle)?;
@@ -34,13 +34,15 @@ impl Table<'_> {
         Id::new(self.geometry().kind, slot.lane, slot.index, generation)
     }
 
-    /// The next fence of the slot: 64 bits from two words of 32. The low word counts; the high word counts
-    /// how often the low word's top bit has changed. Whoever takes a number with the other top bit moves
-    /// the high word. If the high word moved meanwhile the number cannot be placed, and another is taken;
-    /// so the result is exact however long anybody is held up in between.
+    /// The next fence of the slot: 64 bits from two words of 32. The low word counts; the high word
+    /// counts how often the low word's top bit has changed. A reserver that takes a number with the
+    /// other top bit moves the high word. If the high word moved meanwhile, the reserver cannot
+    /// tell which high word its number belongs to, and takes another number. So the result is exact
+    /// however long a reserver is held up in between.
     pub(super) fn next_fence(&self, slot: Slot) -> Result<u64, Error> {
         let (low, high) = (self.region.slot(slot, FENCE_LOW), self.region.slot(slot, FENCE_HIGH));
-        // At most eight take fences of one slot at a time, and the high word moves once in 2^31.
+        // At most eight reservers take fences of one slot at a time, and the high word moves once
+        // in 2^31 numbers.
         for _ in 0..=PENDING {
             let halves = high.load(SeqCst);
             let number = low.fetch_add(1, SeqCst);
@@ -59,8 +61,8 @@ impl Table<'_> {
 }
 
 impl Node<'_> {
-    /// Registers a resource with room for `capacity` leases at a time; 1 is exclusive. Slots are used in
-    /// turn, so that the one that came free last is the last to be used again.
+    /// Registers a resource with room for `capacity` leases at a time; 1 is exclusive. Slots are
+    /// used in turn, so that the one that came free last is the last to be used again.
     ///
     /// # Errors
     /// [`Error::BadCapacity`], [`Error::Full`], [`Error::KeyTableFull`].
@@ -91,7 +93,7 @@ impl Node<'_> {
         Err(Error::Full)
     }
 
-    /// Makes the slot live, if it is free; the new generation.
+    /// Makes the slot live, if it is free. Answers the new generation.
     fn build(&self, slot: Slot, key: usize, capacity: u32) -> Result<Option<u32>, Error> {
         let free = self.tenancy(slot);
         if free.phase != Phase::Free || free.generation == GENERATION_MAX {
@@ -101,7 +103,8 @@ impl Node<'_> {
         let mine = Owner::new(self.life().incarnation, generation).pack();
         let owner_word = self.region.slot(slot, OWNER);
         let owner = owner_word.load(SeqCst);
-        // Only this life builds in this lane. If the word is ours already, another thread is at it.
+        // Only this life builds in this lane. If the word is its own already, another thread of it
+        // is building here.
         if owner == mine || !swap(owner_word, owner, mine) {
             return Ok(None);
         }
@@ -112,7 +115,8 @@ impl Node<'_> {
             give_up();
             return Ok(None);
         }
-        // The mask stays: a reserver of an earlier tenancy that is still on its way clears its own bit.
+        // The mask stays: a reserver that is still on its way for an earlier tenancy clears its own
+        // bit.
         let begun = update(self.region.usage(slot), |usage| {
             Ok(Usage::unpack(usage).begin(generation).pack())
         });
@@ -133,7 +137,7 @@ impl Node<'_> {
         Ok(Some(generation))
     }
 
-    /// Ends a resource: leases out on it become stale. Owner only.
+    /// Ends a resource: the leases that are out on it become stale. Owner only.
     ///
     /// # Errors
     /// [`Error::Stale`], [`Error::NotOwner`].
@@ -142,8 +146,8 @@ impl Node<'_> {
         if self.close(slot, generation) { Ok(()) } else { Err(Error::Stale) }
     }
 
-    /// No new leases from here on. What is reserved is still accepted, and what is at work ends at its
-    /// own pace. Draining twice is once. Owner only.
+    /// Gives no new leases from here on. The owner still accepts those that are reserved, and the
+    /// work ends at its own pace. Draining twice is draining once. Owner only.
     ///
     /// # Errors
     /// [`Error::Stale`], [`Error::NotOwner`].
@@ -161,7 +165,7 @@ impl Node<'_> {
         }
     }
 
-    /// The slot of a resource of this life that has not ended.
+    /// The slot and the generation of a resource that this life owns and that has not ended.
     pub(super) fn owned(&self, id: Id) -> Result<(Slot, u32), Error> {
         self.live()?;
         let (slot, generation) = self.slot_of(id)?;
@@ -171,8 +175,9 @@ impl Node<'_> {
         if self.owner(slot) == self.life() { Ok((slot, generation)) } else { Err(Error::NotOwner) }
     }
 
-    /// Ends the tenancy, whoever's it is; whether it was this call that did. Who dies right after leaves
-    /// entries of a generation that has ended, which whoever meets them takes.
+    /// Ends the tenancy, this life's or another's. True: this call did it. A closer that dies right
+    /// after leaves entries of a generation that has ended, and the next one that finds them takes
+    /// them back.
     pub(super) fn close(&self, slot: Slot, generation: u32) -> bool {
         let key = self.region.slot_key(slot).load(SeqCst) as usize;
         let closed = update(self.region.tenancy(slot), |word| {

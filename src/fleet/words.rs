@@ -9,11 +9,16 @@ pub(super) use crate::sync::atomic::{
     Ordering::{Relaxed, SeqCst},
 };
 
-/// A word that changed so often between a look and the compare-and-swap is not contended for, it is
-/// being scribbled on.
+/// A word that changed this often between a look and the compare-and-swap is not contended for:
+/// another process scribbles on it.
 const TRIES: u32 = 1 << 16;
 
-/// Replaces the word by what `next` makes of it; answers what it was.
+/// Replaces the word by what `next` makes of it, and answers what it was before.
+///
+/// [`change`](crate::table::word::change) goes round for as long as other threads change the word,
+/// because in the process' own memory each change is one of a bounded number of events. Here other
+/// processes write too, and one that is broken may never stop. So this loop has a bound, and ends
+/// with [`Error::Corrupt`].
 pub(super) fn update(
     word: &AtomicU32,
     next: impl Fn(u32) -> Result<u32, Error>,
@@ -28,15 +33,15 @@ pub(super) fn update(
     Err(Error::Corrupt)
 }
 
-/// One compare-and-swap; whether it was this one that did it.
+/// One compare-and-swap. True: this one did it.
 pub(super) fn swap(word: &AtomicU32, seen: u32, next: u32) -> bool {
     word.compare_exchange(seen, next, SeqCst, SeqCst).is_ok()
 }
 
-/// The most generations of one slot. After the last one the slot is spent.
+/// The last generation of a slot; with its end the slot is spent.
 pub(super) const GENERATION_MAX: u32 = (1 << 30) - 1;
 
-/// What a slot is now.
+/// The phase that a slot is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Free,
@@ -44,7 +49,7 @@ pub(super) enum Phase {
     Draining,
 }
 
-/// A slot's tenancy: `generation:30 phase:2`. Everything that begins or ends a tenancy is one
+/// A slot's tenancy: `generation:30 phase:2`. Each begin and end of a tenancy is one
 /// compare-and-swap on this word, and no value comes twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Tenancy {
@@ -79,7 +84,7 @@ impl Tenancy {
 
 /// A slot's units: `generation:8 active:16 mask:8`. Bit i of the mask is set while pending entry i
 /// holds a unit. The low bits of the generation keep a change that was meant for one tenancy out of
-/// the next: it would have to be held up for exactly 256 tenancies of the slot.
+/// the next: a late thread would have to be held up for exactly 256 tenancies of the slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Usage {
     pub mask: u32,
@@ -87,7 +92,7 @@ pub(super) struct Usage {
     generation: u32,
 }
 
-/// The most units of one resource: what `active` can count.
+/// The most units of one resource: as many as `active` can count.
 pub const MAX_CAPACITY: u32 = 0xffff;
 
 impl Usage {
@@ -99,7 +104,8 @@ impl Usage {
         self.mask | self.active << 8 | self.generation << 24
     }
 
-    /// No unit active, in the tenancy `generation`. The mask belongs to those who hold the entries.
+    /// The begin of the tenancy `generation`, with no active unit. The mask stays: its bits belong
+    /// to the threads that have claimed the entries.
     pub fn begin(self, generation: u32) -> Self {
         Self { mask: self.mask, active: 0, generation: generation & 0xff }
     }
@@ -117,8 +123,8 @@ impl Usage {
     }
 }
 
-/// What stands beside a pending entry: `generation:30 fence:2`, its tenancy and the fence's bits 30 and
-/// 31. The cell holds the bits below, a word of its own those above.
+/// A word beside a pending entry: `generation:30 fence:2`, the tenancy that the entry is for and
+/// bits 30 and 31 of its fence. The cell holds the fence's lower bits, another word the upper ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct EntryTenancy {
     pub generation: u32,
@@ -139,7 +145,7 @@ impl EntryTenancy {
     }
 }
 
-/// Who builds or owns a slot, and in which tenancy: `incarnation:20 generation:12`.
+/// The life that builds or owns a slot, and for which tenancy: `incarnation:20 generation:12`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Owner {
     pub incarnation: u32,
@@ -160,8 +166,8 @@ impl Owner {
     }
 }
 
-/// A key's permits: `changes:24 mask:8`. Whoever counted resources before a change fails after it:
-/// it would have to be held up for exactly 2^24 changes.
+/// A key's permits: `changes:24 mask:8`. A claimer that counted the resources before a change fails
+/// to swap the word after it, unless it was held up for exactly 2^24 changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Claims(pub u32);
 
@@ -175,7 +181,8 @@ impl Claims {
     }
 }
 
-/// What is in a cell: the one form in which a pending reservation, a permit and an execution are held.
+/// The content of a cell, the one form in which a pending reservation, a permit and an execution
+/// are held.
 ///
 /// ```text
 ///           (1) claim              (2) publish
@@ -186,20 +193,20 @@ impl Claims {
 ///                        |  |
 ///                        +--+ (5) take over, from a life that is over
 /// ```
-/// Each edge is one compare-and-swap. While a cell is CLAIMED, everything that belongs to it (its bit
-/// in a mask, the words beside it) is touched only by the thread whose compare-and-swap claimed it. A
-/// process that dies leaves CLAIMED with its life, which is what (5) finds; who dies during (5) leaves
-/// the same.
+/// Each edge is one compare-and-swap. While a cell is CLAIMED, everything that belongs to it (its
+/// bit in a mask, the words beside it) is touched only by the thread whose compare-and-swap claimed
+/// it. A process that dies meanwhile leaves CLAIMED with its life, which the finder of (5) takes
+/// over; a finder that dies in (5) leaves the same again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cell {
     Empty,
     Claimed(Life),
     Published(u32),
-    /// No process wrote this.
+    /// No process of Crew's wrote this.
     Broken,
 }
 
-/// A published cell's serial: the low bits of a number that the cell has once.
+/// The bits of a published cell's serial: the low ones of a number that the cell has only once.
 pub(super) const SERIAL: u32 = (1 << 30) - 1;
 const CLAIMED: u32 = 1 << 30;
 const PUBLISHED: u32 = 2 << 30;
@@ -216,12 +223,13 @@ impl Cell {
 
     /// (1)
     pub fn claim(word: &AtomicU32, me: Life) -> bool {
-        // The look first: a cell that is in use is not worth its cache line. Who finds them all in use may
-        // wait for one, so the look must not be older than the mark of who waits.
+        // The look comes first: a cell in use is not worth the cache line that a swap would fetch.
+        // It is SeqCst, because an asker that waits for a cell sets its mark, looks once more, and
+        // sleeps if it finds all of them in use: that look must not be older than the mark.
         word.load(SeqCst) == 0 && swap(word, 0, CLAIMED | me.tag())
     }
 
-    /// (2) False: the claimer was declared dead, and the cell is another's.
+    /// (2) False: the claimer was declared dead, and another life has taken the cell over.
     pub fn publish(word: &AtomicU32, me: Life, serial: u32) -> bool {
         swap(word, CLAIMED | me.tag(), PUBLISHED | serial & SERIAL)
     }
@@ -236,7 +244,7 @@ impl Cell {
         swap(word, CLAIMED | me.tag(), 0);
     }
 
-    /// (1), (3) or (5): from whatever was seen.
+    /// (1), (3) or (5): from the word that was seen.
     pub fn take_over(word: &AtomicU32, seen: u32, me: Life) -> bool {
         swap(word, seen, CLAIMED | me.tag())
     }

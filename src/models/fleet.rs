@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The fleet's table: what two threads of two nodes do to one resource, one entry, one key.
+//! The fleet's table: two threads of two nodes, and one resource, one entry or one key.
 
 use super::explore::{explore, join, park, spawn, thread};
 use super::stage::{Script, Stage};
 use crate::fleet::{
-    Choice, Counted, Error, Figures, FleetPort, Geometry, Hold, Id, Image, Key, Lease, Life,
-    Limits, Node, PERMITS, Plan, Seat, Table, View, Wait,
+    Choice, Counted, Error, Execution, FleetLease, FleetPort, Geometry, Hold, Id, Image, Key, Life,
+    Limits, Node, PERMITS, Plan, Table, TableFigures, View, Wait, WaitSlot,
 };
 use crate::host::Budget;
 use crate::sync::{
@@ -19,20 +19,20 @@ use std::sync::{Arc, Mutex};
 use std::vec::Vec;
 
 const KEY: Key = Key(1);
-/// The smallest in which two can meet: every interleaving looks at all of it.
+/// The smallest table in which two threads can meet: every interleaving looks at all of it.
 const GEOMETRY: Geometry = Geometry { kind: 1, nodes: 2, resources: 1, executions: 2, keys: 2 };
-/// Longer than any model takes: only a wake-up that is lost comes to it.
+/// Longer than any model takes: only a waiter whose wake-up was lost waits so long.
 const LONG_MS: u32 = 1 << 30;
 
-/// The target. What is in it changes between two steps of the explorer.
+/// The target. Its fields change between two steps of the explorer.
 #[derive(Default)]
 struct Desk {
-    /// Stands still unless a model moves it.
+    /// A clock that stands still unless a model moves it.
     clock_ms: PlainU32,
     held: [AtomicBool; 2],
-    /// Whether it can tell who holds a lane.
+    /// Whether it can tell which lanes are held.
     sees: AtomicBool,
-    /// Who sleeps on a word, by its address.
+    /// The threads that sleep on a word, with the word's address.
     asleep: Mutex<Vec<(usize, thread::Thread)>>,
 }
 
@@ -71,9 +71,9 @@ impl FleetPort for Desk {
         true
     }
 
-    /// As a futex: looking at the word and getting in line is one step, and so is waking. The word's
-    /// newest value counts. An explorer does what stands between two accesses in one step; real threads
-    /// look once more.
+    /// As a futex: looking at the word and getting in line is one step, and so is waking. The
+    /// word's newest value counts. An explorer runs the code between two accesses in one step; real
+    /// threads look once more.
     fn wait(&self, word: &AtomicU32, value: u32, _: u32) -> bool {
         let is_same = || word.fetch_add(0, SeqCst) == value;
         if is_same() {
@@ -100,13 +100,22 @@ fn play(name: &str, act: impl Fn(Member, Member) + Send + Sync + 'static) {
     play_on_desk(name, move |_, one, two| act(one, two));
 }
 
+/// As [`play`], with a resource of the first node.
+fn play_with_resource(
+    name: &str,
+    capacity: u32,
+    act: impl Fn(Member, Member, Id) + Send + Sync + 'static,
+) {
+    play(name, move |owner, user| act(owner, user, owner.register(KEY, capacity).unwrap()));
+}
+
 fn play_on_desk(name: &str, act: impl Fn(&'static Desk, Member, Member) + Send + Sync + 'static) {
     explore(name, move || {
         let desk = Box::into_raw(Box::new(Desk::default()));
         // SAFETY: given back below, after every thread of the model has been joined.
         let port = unsafe { &*desk };
         set_up(port, |one, two| act(port, one, two));
-        // SAFETY: it came from its box, and what used it is gone.
+        // SAFETY: it came from its box, and the threads that used it have been joined.
         drop(unsafe { Box::from_raw(desk) });
     });
 }
@@ -130,13 +139,18 @@ fn set_up(port: &'static dyn FleetPort, act: impl FnOnce(Member, Member)) {
     }
 }
 
-/// What the table holds when nobody changes it any more; its two counts of everything agree.
-fn figures(node: Member) -> Figures {
+/// A unit of the resource, reserved and accepted by its owner.
+fn at_work(owner: Member, id: Id) -> Execution {
+    owner.accept(&owner.reserve(id).unwrap()).unwrap()
+}
+
+/// The contents of a table that no thread changes any more; its two counts of everything agree.
+fn figures(node: Member) -> TableFigures {
     node.audit().unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn units(node: Member) -> (u32, u32, u32) {
-    let Figures { reserved, active, executions, .. } = figures(node);
+    let TableFigures { reserved, active, executions, .. } = figures(node);
     (reserved, active, executions)
 }
 
@@ -152,8 +166,7 @@ fn is_whole(owner: Member, id: Id, capacity: usize) {
 
 #[test]
 fn one_unit_is_reserved_once() {
-    play("one_unit_is_reserved_once", |owner, user| {
-        let id = owner.register(KEY, 1).unwrap();
+    play_with_resource("one_unit_is_reserved_once", 1, |owner, user, id| {
         let other = spawn(move || {
             let _ = user.reserve(id);
         });
@@ -165,8 +178,7 @@ fn one_unit_is_reserved_once() {
 
 #[test]
 fn a_reserve_against_the_end_of_the_resource_and_its_slots_next_tenant() {
-    play("a_reserve_against_the_end_of_the_resource", |owner, user| {
-        let id = owner.register(KEY, 1).unwrap();
+    play_with_resource("a_reserve_against_the_end_of_the_resource", 1, |owner, user, id| {
         let other = spawn(move || {
             let _ = user.reserve(id);
         });
@@ -180,14 +192,13 @@ fn a_reserve_against_the_end_of_the_resource_and_its_slots_next_tenant() {
 
 #[test]
 fn a_reserve_against_drain() {
-    play("a_reserve_against_drain", |owner, user| {
-        let id = owner.register(KEY, 1).unwrap();
+    play_with_resource("a_reserve_against_drain", 1, |owner, user, id| {
         let other = spawn(move || match user.reserve(id) {
             Ok(lease) => assert!(user.is_current(&lease)),
             Err(error) => assert_eq!(error, Error::Draining),
         });
         owner.drain(id).unwrap();
-        let seen = owner.members(KEY).next().expect("it drains").reserved;
+        let seen = owner.candidates(KEY).next().expect("it drains").reserved;
         join([other]);
         assert_eq!(owner.reserve(id), Err(Error::Draining));
         assert!(figures(owner).reserved <= seen, "one was granted after drain had returned");
@@ -196,8 +207,7 @@ fn a_reserve_against_drain() {
 
 #[test]
 fn a_reserve_against_accept_and_complete() {
-    play("a_reserve_against_accept_and_complete", |owner, user| {
-        let id = owner.register(KEY, 1).unwrap();
+    play_with_resource("a_reserve_against_accept_and_complete", 1, |owner, user, id| {
         let lease = owner.reserve(id).unwrap();
         let other = spawn(move || {
             let _ = user.reserve(id);
@@ -212,7 +222,7 @@ fn a_reserve_against_accept_and_complete() {
     });
 }
 
-fn accepts_of(owner: Member, lease: Lease) -> bool {
+fn accepts_of(owner: Member, lease: FleetLease) -> bool {
     match owner.accept(&lease) {
         Ok(_) => true,
         Err(Error::NotReserved | Error::Stale) => false,
@@ -222,8 +232,7 @@ fn accepts_of(owner: Member, lease: Lease) -> bool {
 
 #[test]
 fn a_lease_is_accepted_once() {
-    play("a_lease_is_accepted_once", |owner, user| {
-        let id = owner.register(KEY, 2).unwrap();
+    play_with_resource("a_lease_is_accepted_once", 2, |owner, user, id| {
         let lease = user.reserve(id).unwrap();
         let other = spawn(move || {
             accepts_of(owner, lease);
@@ -236,8 +245,7 @@ fn a_lease_is_accepted_once() {
 
 #[test]
 fn an_accept_against_the_end_of_the_resource() {
-    play("an_accept_against_the_end_of_the_resource", |owner, user| {
-        let id = owner.register(KEY, 1).unwrap();
+    play_with_resource("an_accept_against_the_end_of_the_resource", 1, |owner, user, id| {
         let lease = user.reserve(id).unwrap();
         let other = spawn(move || {
             accepts_of(owner, lease);
@@ -252,9 +260,8 @@ fn an_accept_against_the_end_of_the_resource() {
 
 #[test]
 fn an_execution_completes_once() {
-    play("an_execution_completes_once", |owner, _| {
-        let id = owner.register(KEY, 2).unwrap();
-        let [one, _two] = [0; 2].map(|_| owner.accept(&owner.reserve(id).unwrap()).unwrap());
+    play_with_resource("an_execution_completes_once", 2, |owner, _, id| {
+        let [one, _two] = [0; 2].map(|_| at_work(owner, id));
         let other = spawn(move || {
             let _ = owner.complete(one);
         });
@@ -266,9 +273,8 @@ fn an_execution_completes_once() {
 
 #[test]
 fn a_correction_against_accept_and_complete() {
-    play("a_correction_against_accept_and_complete", |owner, _| {
-        let id = owner.register(KEY, 2).unwrap();
-        let [one, _lost] = [0; 2].map(|_| owner.accept(&owner.reserve(id).unwrap()).unwrap());
+    play_with_resource("a_correction_against_accept_and_complete", 2, |owner, _, id| {
+        let [one, _lost] = [0; 2].map(|_| at_work(owner, id));
         let counted = Counted { table: owner.active(id).unwrap(), really: 1 };
         let other = spawn(move || owner.complete(one).unwrap());
         owner.reconcile(id, counted, 1).unwrap();
@@ -280,8 +286,7 @@ fn a_correction_against_accept_and_complete() {
 
 #[test]
 fn what_a_dead_reserver_left_is_taken_back_once() {
-    play("what_a_dead_reserver_left_is_taken_back_once", |owner, user| {
-        let id = owner.register(KEY, 1).unwrap();
+    play_with_resource("what_a_dead_reserver_left_is_taken_back_once", 1, |owner, user, id| {
         // Life 9 of the user's lane has ended with an entry claimed and its unit taken.
         owner.leave_claimed(id, Life { incarnation: 9, ..user.life() });
         let other = spawn(move || {
@@ -389,8 +394,7 @@ fn a_claim_against_a_reset() {
 
 #[test]
 fn a_reserve_against_a_reset() {
-    play("a_reserve_against_a_reset", |one, two| {
-        let id = one.register(KEY, 1).unwrap();
+    play_with_resource("a_reserve_against_a_reset", 1, |one, two, id| {
         let other = spawn(move || match two.reserve(id) {
             Ok(_) | Err(Error::Stale | Error::Resetting) => {}
             Err(error) => panic!("{error}"),
@@ -413,7 +417,7 @@ fn a_reset_that_is_met_is_not_done_again() {
         one.reset_all().unwrap();
         let id = one.register(KEY, 1).expect("the reset is over");
         join([other]);
-        assert_eq!(one.members(KEY).next().map(|member| member.id), Some(id));
+        assert_eq!(one.candidates(KEY).next().map(|member| member.id), Some(id));
         is_whole(one, id, 1);
     });
 }
@@ -439,7 +443,7 @@ fn an_accept_against_a_reset() {
     });
 }
 
-/// What parts of a model have found, together.
+/// A sum over the parts of a model.
 fn counter() -> Arc<PlainU32> {
     Arc::default()
 }
@@ -485,9 +489,8 @@ fn a_reservation_is_aged_or_accepted() {
 
 #[test]
 fn a_correction_beside_a_second_reconciler() {
-    play("a_correction_beside_a_second_reconciler", |owner, _| {
-        let id = owner.register(KEY, 2).unwrap();
-        let _lost = [0; 2].map(|_| owner.accept(&owner.reserve(id).unwrap()).unwrap());
+    play_with_resource("a_correction_beside_a_second_reconciler", 2, |owner, _, id| {
+        let _lost = [0; 2].map(|_| at_work(owner, id));
         let other = spawn(move || {
             owner.reconcile(id, Counted { table: 2, really: 2 }, 1).unwrap();
         });
@@ -498,14 +501,14 @@ fn a_correction_beside_a_second_reconciler() {
     });
 }
 
-/// The second node's process ends where it stands.
+/// The second node's process ends in the middle of whatever it does.
 fn dies(desk: &Desk, two: Member) -> Life {
     desk.sees.store(true, SeqCst);
     desk.let_go(two.life().node);
     two.life()
 }
 
-/// A new life of the lane, which has a resource; and what it must find.
+/// A new life of the lane must find all its room free; it keeps a resource.
 fn next_life(node: Member, dead: Life) {
     let next = ManuallyDrop::new(node.table().join(Some(dead.node)).unwrap());
     assert_ne!(next.life(), dead);
@@ -519,7 +522,7 @@ fn only_the_next_life_is_left(node: Member, dead: Life) {
     assert_eq!(node.owners(&mut owners), 1, "the dead own nothing");
     assert_eq!(owners[0].node, dead.node);
     assert_ne!(owners[0], dead);
-    let Figures { lives, resources, permits, .. } = figures(node);
+    let TableFigures { lives, resources, permits, .. } = figures(node);
     assert_eq!((lives, resources, permits), (2, 1, 0));
 }
 
@@ -530,7 +533,7 @@ fn a_join_against_a_report_of_the_lanes_last_life() {
         two.claim_create(KEY, 2).unwrap().into_claim();
         let dead = dies(desk, two);
         let other = spawn(move || match one.node_dead(dead) {
-            // The lane may be held again before it says whose it is.
+            // The next life may hold the lane before it has written itself there.
             Ok(()) | Err(Error::Alive) => {}
             Err(error) => panic!("{error}"),
         });
@@ -581,7 +584,7 @@ fn a_sweep_against_a_lease() {
         let other = spawn(move || {
             one.sweep().unwrap();
         });
-        let lease = two.reserve(id).expect("the only one who asks");
+        let lease = two.reserve(id).expect("the only asker");
         let execution = two.accept(&lease).expect("nobody else takes it");
         join([other]);
         assert_eq!(units(one), (0, 1, 1));
@@ -590,8 +593,8 @@ fn a_sweep_against_a_lease() {
     });
 }
 
-// The target cannot tell, and the report is wrong: the life ends all the same, and what its threads
-// are in the middle of hurts nobody else.
+// The target cannot tell, and the report is wrong: the life ends all the same, and its threads,
+// wherever they are, do not harm the other nodes.
 #[test]
 fn a_finish_against_a_report_of_its_life() {
     play("a_finish_against_a_report_of_its_life", |one, two| {
@@ -611,8 +614,7 @@ fn a_finish_against_a_report_of_its_life() {
 
 #[test]
 fn a_reserve_against_a_report_of_its_life() {
-    play("a_reserve_against_a_report_of_its_life", |owner, user| {
-        let id = owner.register(KEY, 1).unwrap();
+    play_with_resource("a_reserve_against_a_report_of_its_life", 1, |owner, user, id| {
         let other = spawn(move || match user.reserve(id) {
             Ok(_) | Err(Error::Ended | Error::Busy) => {}
             Err(error) => panic!("{error}"),
@@ -620,7 +622,7 @@ fn a_reserve_against_a_report_of_its_life() {
         owner.node_dead(user.life()).unwrap();
         join([other]);
         owner.sweep().unwrap();
-        // One that was published before is aged by its owner, as any that nobody brings.
+        // The owner ages one that was published before, as any that is not brought to it.
         if units(owner).0 == 0 {
             is_whole(owner, id, 1);
         }
@@ -640,14 +642,14 @@ fn wait_until(node: Member, done: impl Fn() -> bool) {
 
 #[test]
 fn each_change_reaches_who_waits() {
-    play("each_change_reaches_who_waits", |owner, user| {
-        let id = owner.register(KEY, 2).unwrap();
-        let both = [0; 2].map(|_| owner.accept(&owner.reserve(id).unwrap()).unwrap());
-        // Three at once: one may take the mark that was set for another, and the third find none.
+    play_with_resource("each_change_reaches_who_waits", 2, |owner, user, id| {
+        let both = [0; 2].map(|_| at_work(owner, id));
+        // Three changes at once: one may clear the mark that was set before another, and the third
+        // find none.
         let owners = both.map(|execution| spawn(move || owner.complete(execution).unwrap()));
         let drainer = spawn(move || owner.drain(id).unwrap());
         wait_until(user, || {
-            user.members(KEY).next().is_some_and(|seen| seen.draining && seen.active == 0)
+            user.candidates(KEY).next().is_some_and(|seen| seen.draining && seen.active == 0)
         });
         join(owners.into_iter().chain([drainer]));
     });
@@ -655,9 +657,8 @@ fn each_change_reaches_who_waits() {
 
 #[test]
 fn a_change_reaches_all_who_wait() {
-    play("a_change_reaches_all_who_wait", |owner, user| {
-        let id = owner.register(KEY, 1).unwrap();
-        let execution = owner.accept(&owner.reserve(id).unwrap()).unwrap();
+    play_with_resource("a_change_reaches_all_who_wait", 1, |owner, user, id| {
+        let execution = at_work(owner, id);
         let waiters =
             [owner, user].map(|node| spawn(move || wait_until(node, || node.active(id) == Ok(0))));
         owner.complete(execution).unwrap();
@@ -678,9 +679,8 @@ fn a_key_that_comes_reaches_who_waits_for_it() {
 
 #[test]
 fn each_change_reaches_who_watches_the_table() {
-    play("each_change_reaches_who_watches_the_table", |owner, user| {
-        let id = owner.register(KEY, 2).unwrap();
-        let both = [0; 2].map(|_| owner.accept(&owner.reserve(id).unwrap()).unwrap());
+    play_with_resource("each_change_reaches_who_watches_the_table", 2, |owner, user, id| {
+        let both = [0; 2].map(|_| at_work(owner, id));
         let owners = both.map(|execution| spawn(move || owner.complete(execution).unwrap()));
         loop {
             let since = user.watch();
@@ -715,25 +715,29 @@ fn a_permit_that_ends_reaches_who_watches_the_table() {
 
 #[test]
 fn an_acquire_that_lost_waits_for_what_came_since_its_look() {
-    play("an_acquire_that_lost_waits_for_what_came_since_its_look", |owner, user| {
-        let id = owner.register(KEY, 1).unwrap();
-        let execution = owner.accept(&owner.reserve(id).unwrap()).unwrap();
-        let other = spawn(move || {
-            let stubborn = |_: &View<'_, '_>| Choice::Reuse(id);
-            loop {
-                match user.acquire(KEY, Limits { max_live: 1, attempts: 1 }, stubborn).unwrap() {
-                    Plan::RemoteReuse(_) => return,
-                    Plan::Wait(since) => {
-                        let end = user.wait(KEY, since, LONG_MS);
-                        assert!(matches!(end, Ok(Wait::Changed(_))));
+    play_with_resource(
+        "an_acquire_that_lost_waits_for_what_came_since_its_look",
+        1,
+        |owner, user, id| {
+            let execution = at_work(owner, id);
+            let other = spawn(move || {
+                let stubborn = |_: &View<'_, '_>| Choice::Reuse(id);
+                loop {
+                    match user.acquire(KEY, Limits { max_live: 1, attempts: 1 }, stubborn).unwrap()
+                    {
+                        Plan::RemoteReuse(_) => return,
+                        Plan::Wait(since) => {
+                            let end = user.wait(KEY, since, LONG_MS);
+                            assert!(matches!(end, Ok(Wait::Changed(_))));
+                        }
+                        plan => panic!("{plan:?}"),
                     }
-                    plan => panic!("{plan:?}"),
                 }
-            }
-        });
-        owner.complete(execution).unwrap();
-        join([other]);
-    });
+            });
+            owner.complete(execution).unwrap();
+            join([other]);
+        },
+    );
 }
 
 #[test]
@@ -752,23 +756,23 @@ fn a_nudge_reaches_who_watches_the_table() {
 fn each_change_reaches_who_sits_in_an_image() {
     explore("each_change_reaches_who_sits_in_an_image", || {
         Stage::play(Script::default(), Budget::Default, |stage| {
-            let seats = Box::into_raw(Box::new([const { Seat::new() }; 2]));
+            let slots = Box::into_raw(Box::new([const { WaitSlot::new() }; 2]));
             // SAFETY: given back below, when all threads have been joined.
             let image =
-                Box::into_raw(Box::new(Image::new(stage.port, unsafe { &*seats }).unwrap()));
+                Box::into_raw(Box::new(Image::new(stage.port, unsafe { &*slots }).unwrap()));
             // SAFETY: as above.
             set_up(unsafe { &*image }, |owner, user| {
                 let id = owner.register(KEY, 2).unwrap();
-                let both = [0; 2].map(|_| owner.accept(&owner.reserve(id).unwrap()).unwrap());
+                let both = [0; 2].map(|_| at_work(owner, id));
                 let owners =
                     both.map(|execution| spawn(move || owner.complete(execution).unwrap()));
                 wait_until(user, || user.active(id) == Ok(0));
                 join(owners);
             });
-            // SAFETY: each came from its box, and nobody has them any more.
+            // SAFETY: each came from its box, and no thread has them any more.
             unsafe {
                 drop(Box::from_raw(image));
-                drop(Box::from_raw(seats));
+                drop(Box::from_raw(slots));
             }
         });
     });

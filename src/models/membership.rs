@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A membership: what a call uses stays until the call has ended, and one leave ends it.
+//! A membership: its content stays until the calls that use it have ended, and one leave ends it.
 
 use super::explore::{explore, join, spawn};
 use crate::fleet::membership::{Memberships, No};
@@ -7,13 +7,13 @@ use crate::sync::UnsafeCell;
 use crate::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::Arc;
 
-/// Used by calls, and ended by whoever drops it: the explorer sees the two at once.
+/// Calls use it and a leave drops it: the explorer fails if it sees both at once.
 struct Content {
     used: UnsafeCell<u32>,
     ended: Arc<AtomicU32>,
 }
 
-// SAFETY: `used` is looked at by calls, and changed by the drop only, which is what the models are about.
+// SAFETY: calls look at `used`, and only the drop changes it, which is what the models check.
 unsafe impl Sync for Content {}
 
 impl Content {
@@ -22,14 +22,14 @@ impl Content {
     }
 
     fn use_it(&self) {
-        // SAFETY: nobody changes it before the drop.
+        // SAFETY: no thread changes it before the drop.
         assert_eq!(self.used.with(|used| unsafe { *used }), 0, "it has ended");
     }
 }
 
 impl Drop for Content {
     fn drop(&mut self) {
-        // SAFETY: the drop has it alone; the explorer fails if it has not.
+        // SAFETY: the drop is the only user; the explorer fails if it is not.
         self.used.with_mut(|used| unsafe { *used = 1 });
         self.ended.fetch_add(1, Relaxed);
     }
@@ -40,10 +40,11 @@ type Slots = Memberships<Content, 1>;
 fn open() -> (Arc<Slots>, Arc<AtomicU32>, u32) {
     let (slots, ended) = (Arc::new(Slots::new()), Arc::new(AtomicU32::new(0)));
     let (_, generation) = slots.claim().expect("it is free").open(Content::new(&ended));
+    assert!(slots.claim().is_none(), "it is taken, and stays so");
     (slots, ended, generation)
 }
 
-/// A call; whether it was let in.
+/// A call. True: it was let in.
 fn call(slots: &Slots, generation: u32) -> bool {
     match slots.enter(0, generation) {
         Ok(content) => {
@@ -73,7 +74,7 @@ fn a_call_against_a_leave() {
         join([other]);
         if left.is_err() {
             assert_eq!(left, Err(No::Busy));
-            assert!(!call(&slots, generation), "nobody enters after a leave");
+            assert!(!call(&slots, generation), "no call enters after a leave");
             assert_eq!(leave(&slots, generation), Ok(()));
         }
         assert_eq!(ended.load(Relaxed), 1);
@@ -91,7 +92,7 @@ fn two_leave() {
         });
         let _ = leave(&slots, generation);
         join([other]);
-        // Both may have met the other inside.
+        // Each may have found the other one inside.
         let _ = leave(&slots, generation);
         assert_eq!(ended.load(Relaxed), 1, "one of them ends it");
         assert_eq!(leave(&slots, generation), Err(No::Stale));
@@ -135,6 +136,6 @@ fn a_slot_that_was_given_up_is_free() {
         let parts = [part(), part()];
         drop(slots.claim());
         join(parts);
-        assert!(slots.claim().is_some(), "nobody holds it any more");
+        assert!(slots.claim().is_some(), "no thread holds it any more");
     });
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A fleet's table in POSIX shared memory, for the processes of a Linux machine.
 //!
-//! A lane is held by a lock on one byte of the memory's file, of the kind that belongs to the open file and
-//! not to the process: the kernel drops it when the process ends, however it ends, and no other open or
-//! close of the same file in the process does. Waits are futexes on the table's words.
+//! A process holds a lane by a lock on one byte of the memory's file, of the kind that belongs to
+//! the open file and not to the process. The kernel drops it when the process ends, however it
+//! ends, but not when the process opens or closes the same file once more. Waits are futexes on the
+//! table's words.
 
-use crate::fleet::{FleetPort, Geometry, Hold, OpenError, Table};
+use crate::fleet::{FleetPort, Geometry, Hold, Table, TableError};
 use crate::sync::atomic::AtomicU32;
 use crate::table::Bitmap;
 use std::ffi::CString;
@@ -14,21 +15,22 @@ use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 
-/// A named piece of shared memory, mapped into this process until it is dropped, and the port of the table
-/// in it. Dropping it leaves the memory for others; [`Shared::unlink`] takes the name away.
+/// A named piece of shared memory, mapped into this process until it is dropped, and the port of
+/// the table in it. Dropping it leaves the memory for others; [`Shared::unlink`] takes the name
+/// away.
 ///
-/// A peer that may open the file may also make it shorter, and then the system ends whoever touches what
-/// is gone: `mode` decides who is trusted that far.
+/// A peer that may open the file may also make it shorter, and the system ends a process that then
+/// touches the part that is gone. So `mode` must admit only peers that are trusted that far.
 pub struct Shared {
     words: NonNull<AtomicU32>,
     count: usize,
     file: OwnedFd,
     geometry: Geometry,
-    /// Lanes that this mapping does not hold. The kernel does not show a file's own locks to it.
+    /// The lanes that this mapping does not hold. The kernel shows a file only the locks of others.
     free_lanes: Bitmap,
 }
 
-// SAFETY: what `words` points to is atomic, mapped until drop, and shared with other processes anyway.
+// SAFETY: `words` points to atomics, mapped until drop, and shared with other processes anyway.
 unsafe impl Send for Shared {}
 // SAFETY: as above.
 unsafe impl Sync for Shared {}
@@ -39,9 +41,9 @@ unsafe impl Sync for Shared {}
 pub enum SharedError {
     /// A name has 1 to 200 characters, and no slash but a leading one.
     BadName,
-    /// The table that was asked for cannot be, or what is there is another one.
-    Table(OpenError),
-    /// The system's word, and what was asked of it.
+    /// There can be no such table, or the memory holds another one.
+    Table(TableError),
+    /// The system call that failed, and its error.
     System(&'static str, io::Error),
 }
 
@@ -65,27 +67,28 @@ fn checked_name(name: &str) -> Result<CString, SharedError> {
     CString::new(format!("/{plain}")).map_err(|_| SharedError::BadName)
 }
 
-/// The system's answer to `call`, if that was an error.
+/// The system's answer to `call`, or its error.
 fn checked(call: &'static str, answer: libc::c_int) -> Result<libc::c_int, SharedError> {
     if answer < 0 { Err(SharedError::System(call, io::Error::last_os_error())) } else { Ok(answer) }
 }
 
 impl Shared {
-    /// Maps the memory of this name, which is made if there is none, with these permissions (0o660:
-    /// the user and the group). All that the table takes is set aside now, not when it is touched.
+    /// Maps the memory of this name. If there is none, makes it with these permissions (0o660: the
+    /// user and the group). The system sets all the table's memory aside now, not when it is
+    /// touched.
     ///
     /// # Errors
-    /// See [`SharedError`]. A table of another geometry is refused, and left as it is.
+    /// See [`SharedError`]. A table of another geometry is refused, and stays as it is.
     pub fn open(name: &str, geometry: Geometry, mode: u32) -> Result<Self, SharedError> {
         let bytes = geometry
             .bytes()
-            .ok_or(SharedError::Table(OpenError::BadGeometry("see Geometry for the bounds")))?;
+            .ok_or(SharedError::Table(TableError::BadGeometry("see Geometry for the bounds")))?;
         let name = checked_name(name)?;
         // SAFETY: the name ends with NUL, and nothing else is passed.
         let file = checked("shm_open", unsafe {
             libc::shm_open(name.as_ptr(), libc::O_RDWR | libc::O_CREAT, mode as libc::mode_t)
         })?;
-        // SAFETY: just opened, and nobody else's.
+        // SAFETY: just opened, and owned by nothing else.
         let file = unsafe { OwnedFd::from_raw_fd(file) };
         let size = Self::size(&file, bytes)?;
         // SAFETY: a new mapping, of a file of at least this size.
@@ -111,8 +114,8 @@ impl Shared {
         Ok(shared)
     }
 
-    /// Bytes to map. A file in which nobody has written yet gets what the table takes; it only grows, so
-    /// several makers at once do not harm each other.
+    /// The bytes to map. A file that no process has written yet is grown to what the table takes;
+    /// it only grows, so several makers at once do not harm each other.
     fn size(file: &OwnedFd, bytes: usize) -> Result<usize, SharedError> {
         let mut first = [0; 4];
         // SAFETY: the buffer is ours and as long as said.
@@ -128,11 +131,12 @@ impl Shared {
         checked("fstat", unsafe { libc::fstat(file.as_raw_fd(), &raw mut stat) })?;
         match usize::try_from(stat.st_size) {
             Ok(size @ 4..) => Ok(size.min(bytes)),
-            _ => Err(SharedError::Table(OpenError::TooSmall { bytes })),
+            _ => Err(SharedError::Table(TableError::TooSmall { bytes })),
         }
     }
 
-    /// Takes the name away. Who has the memory mapped keeps it; who opens the name makes a new table.
+    /// Takes the name away. A process that has the memory mapped keeps it; one that opens the name
+    /// after this makes a new table.
     ///
     /// # Errors
     /// See [`SharedError`].
@@ -145,15 +149,15 @@ impl Shared {
     /// The table in the memory.
     ///
     /// # Errors
-    /// See [`OpenError`].
-    pub fn table(&self) -> Result<Table<'_>, OpenError> {
+    /// See [`TableError`].
+    pub fn table(&self) -> Result<Table<'_>, TableError> {
         Table::open(self.words(), self.geometry, self)
     }
 
     /// The memory.
     pub fn words(&self) -> &[AtomicU32] {
-        // SAFETY: mapped for as long as self, readable and writable, aligned to a page, of this length;
-        // every value is one of an atomic word.
+        // SAFETY: mapped for as long as self, readable and writable, aligned to a page, of this
+        // length; every value is one of an atomic word.
         unsafe { core::slice::from_raw_parts(self.words.as_ptr(), self.count) }
     }
 
@@ -232,7 +236,8 @@ impl FleetPort for Shared {
             tv_sec: (timeout_ms / 1000) as libc::time_t,
             tv_nsec: (timeout_ms % 1000 * 1_000_000) as libc::c_long,
         };
-        // SAFETY: word and timeout outlive the call. Not private: the word is shared between processes.
+        // SAFETY: word and timeout outlive the call. Not private: the word is shared between
+        // processes.
         unsafe {
             libc::syscall(
                 libc::SYS_futex,

@@ -27,15 +27,6 @@ pub(crate) fn change(word: &AtomicU32, next: impl FnMut(u32) -> Option<u32>) -> 
     word.fetch_update(AcqRel, Acquire, next)
 }
 
-/// As [`change`], for a word that has to be seen together with another word.
-#[inline(always)]
-pub(crate) fn change_seq_cst(
-    word: &AtomicU32,
-    next: impl FnMut(u32) -> Option<u32>,
-) -> Result<u32, u32> {
-    word.fetch_update(SeqCst, SeqCst, next)
-}
-
 /// What a [`Word`] holds: the generation, and a state of `BITS` bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packed<const BITS: u32>(u32);
@@ -136,6 +127,16 @@ impl<const BITS: u32> Word<BITS> {
         mut next: impl FnMut(Packed<BITS>) -> Option<Packed<BITS>>,
     ) -> Result<Packed<BITS>, Packed<BITS>> {
         change(&self.0, |word| next(Packed(word)).map(|to| to.0)).map(Packed).map_err(Packed)
+    }
+
+    /// As [`Self::change`], for a word that has to be seen together with another word.
+    #[inline(always)]
+    pub(crate) fn change_seq_cst(
+        &self,
+        mut next: impl FnMut(Packed<BITS>) -> Option<Packed<BITS>>,
+    ) -> Result<Packed<BITS>, Packed<BITS>> {
+        let next = |word| next(Packed(word)).map(|to| to.0);
+        self.0.fetch_update(SeqCst, SeqCst, next).map(Packed).map_err(Packed)
     }
 }
 

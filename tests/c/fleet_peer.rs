@@ -5,7 +5,7 @@
 
 #[cfg(target_os = "linux")]
 fn main() {
-    use crew::fleet::{Execution, Geometry, Id, Key, Lease, Life};
+    use crew::fleet::{Execution, FleetLease, Geometry, Id, Key, Life};
     use crew::shim::fleet::Shared;
     use std::io::{BufRead, stdin};
 
@@ -25,7 +25,7 @@ fn main() {
         match words[0] {
             "accept" => {
                 let holder = Life { node: number(3) as u16, incarnation: number(4) as u32 };
-                let lease = Lease { id: Id::from_bits(number(1)), fence: number(2), holder };
+                let lease = FleetLease { id: Id::from_bits(number(1)), fence: number(2), holder };
                 match node.accept(&lease) {
                     Ok(execution) => println!("accepted {}", execution.bits()),
                     Err(error) => println!("refused {error}"),

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the other processes do: told by their environment, and line by line.
+//! The other processes: their environment tells them their role, and the parent, line by line, what
+//! to do.
 
 use super::{GEOMETRY, KEY};
-use crew::fleet::{Geometry, Id, Lease};
+use crew::fleet::{FleetLease, Geometry, Id};
 use crew::shim::fleet::Shared;
 use std::io::stdin;
 
 pub const ROLE: &str = "CREW_FLEET_ROLE";
 pub const NAME: &str = "CREW_FLEET_NAME";
 
-/// The next line; a parent that is gone ends this process.
+/// The next line from the parent. This process ends if the parent has.
 fn read() -> String {
     let mut line = String::new();
     match stdin().read_line(&mut line) {
@@ -53,7 +54,7 @@ pub fn run(role: &str) {
                 let (text, fence) = line.split_once(' ').expect("a lease");
                 assert_eq!(text.parse(), Ok(id));
                 let lease =
-                    Lease { id, fence: fence.parse().expect("a number"), holder: node.life() };
+                    FleetLease { id, fence: fence.parse().expect("a number"), holder: node.life() };
                 let execution = node.accept(&lease).expect("reserved");
                 println!("accepted");
                 assert_eq!(read(), "complete");

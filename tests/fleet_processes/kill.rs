@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A process is stepped, instruction by instruction, into the middle of an operation, and killed there. What
-//! it leaves is what survivors have to go on with.
+//! The test steps a process, instruction by instruction, into the middle of an operation and kills
+//! it there. Survivors then have to go on with what it left.
 //!
-//! The process stops itself before and after the operation. How many instructions lie between is counted
-//! once for each operation; where each of the others is killed is drawn from the seed.
+//! The process stops itself before and after the operation. The test first counts the instructions
+//! between the two, once for each operation; the seed then decides where it kills each of the
+//! processes.
 
 use super::{GEOMETRY, KEY, Peer, Place};
-use crew::fleet::{Counted, Figures, Key, Limits, Node, Plan, Table, local_first};
+use crew::fleet::{Counted, Key, Limits, Node, Plan, Table, TableFigures, local_first};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 const OTHER: Key = Key(0xbeef);
 
-/// What is killed in its middle. Each is run by a process that has just prepared what it needs.
+/// The operations in whose middle a process is killed. Each is run by a process that has just
+/// prepared what it needs.
 const OPERATIONS: [&str; 13] = [
     "join",
     "leave",
@@ -29,7 +31,7 @@ const OPERATIONS: [&str; 13] = [
 ];
 
 fn stop() {
-    // SAFETY: a plain call; whoever traces this process lets it go on.
+    // SAFETY: a plain call; the parent, which traces this process, lets it go on.
     unsafe { libc::raise(libc::SIGSTOP) };
 }
 
@@ -45,7 +47,7 @@ pub fn die_in(table: &Table<'_>, operation: &str) {
         return;
     }
     let node = table.join(None).expect("a lane");
-    let theirs = node.members(KEY).next().expect("the survivor's").id;
+    let theirs = node.candidates(KEY).next().expect("the survivor's").id;
     let mine = node.register(OTHER, 2).expect("room");
     let lease = node.reserve(mine).expect("room");
     let execution = node.accept(&node.reserve(mine).expect("room")).expect("reserved");
@@ -74,7 +76,7 @@ pub fn die_in(table: &Table<'_>, operation: &str) {
     stop();
 }
 
-/// Waits for the traced process; the signal that it stopped with.
+/// Waits until the traced process stops or ends. Answers the signal that it stopped with.
 fn wait(pid: libc::pid_t) -> Option<i32> {
     let mut status = 0;
     // SAFETY: the status is ours, and the process a child of ours.
@@ -87,7 +89,8 @@ fn trace(request: libc::c_uint, pid: libc::pid_t) {
     assert_eq!(unsafe { libc::ptrace(request, pid, 0, 0) }, 0, "ptrace");
 }
 
-/// Steps the process from its first stop to its second, or until `limit` instructions; how many those were.
+/// Steps the process from its first stop to its second, but at most `limit` instructions. Answers
+/// how many those were.
 fn step(pid: libc::pid_t, limit: u64) -> u64 {
     let mut steps = 0;
     while steps < limit {
@@ -109,31 +112,32 @@ fn prepared(place: &Place, operation: &str) -> (Peer, libc::pid_t) {
     (peer, pid)
 }
 
-/// What others find after so many deaths: everything sums up, and all goes on.
+/// Checks what the survivors find after so many deaths: everything sums up, and all goes on.
 fn survive(table: &Table<'_>, node: &Node<'_>, deaths: u32, what: &str) {
-    // First what meets the remains by itself, then a sweep.
-    assert_eq!(node.members(OTHER).count(), 0, "{what}: what it owned has ended");
+    // First the calls that find the remains by themselves, then a sweep.
+    assert_eq!(node.candidates(OTHER).count(), 0, "{what}: what it owned has ended");
     let budget = node.budget(OTHER).expect(what);
     assert_eq!((budget.live, budget.creating), (0, 0), "{what}");
-    let mine = match node.members(KEY).next() {
+    let mine = match node.candidates(KEY).next() {
         Some(member) => member.id,
-        // It died in a reset, or after it.
+        // The process died in a reset, or after it.
         None => node.register(KEY, 4).expect(what),
     };
     node.sweep().expect(what);
     let figures = table.audit().unwrap_or_else(|error| panic!("{what}: {error}"));
     assert!(figures.reserved <= deaths, "{what}: a reservation of each, at most");
-    let expected = Figures { lives: 1, resources: 1, ..Figures::default() };
-    assert_eq!(Figures { reserved: 0, ..figures }, expected, "{what}");
-    // What it had reserved of ours goes with the grace, and then there is all the room there was.
-    let free = node.members(KEY).next().expect(what).free;
+    let expected = TableFigures { lives: 1, resources: 1, ..TableFigures::default() };
+    assert_eq!(TableFigures { reserved: 0, ..figures }, expected, "{what}");
+    // The dead process' reservation of this node's resource ends with the grace, and then all the
+    // room is free again.
+    let free = node.candidates(KEY).next().expect(what).free;
     let leases: Vec<_> = (0..free).map(|_| node.reserve(mine).expect(what)).collect();
     for lease in leases {
         let execution = node.accept(&lease).expect(what);
         node.complete(execution).expect(what);
     }
     let begun = std::time::Instant::now();
-    while node.members(KEY).next().expect(what).free < 4 {
+    while node.candidates(KEY).next().expect(what).free < 4 {
         node.reconcile(mine, Counted { table: 0, really: 0 }, 0).expect(what);
         assert!(begun.elapsed().as_secs() < 60, "{what}: the clock stands still");
         std::thread::yield_now();
@@ -180,8 +184,9 @@ pub fn a_process_killed_in_the_middle_of_each_operation_loses_nothing() {
         let steps = step(pid, at);
         peer.kill();
         deaths += 1;
-        // As often as not the next one finds what this one left, and may die of taking it back. Only what
-        // a reset left is looked at at once: the next one could not prepare itself.
+        // Every other time, by chance, the survivors do not look yet: then the next process finds
+        // what this one left, and may be killed while it takes that back. After a reset they always
+        // look, because the next process could not prepare itself.
         if OPERATIONS[which] == "reset" || n + 1 == kills || random(2) == 0 {
             let (name, length) = (OPERATIONS[which], lengths[which]);
             let what = format!("{deaths} killed, the last in {name} after {steps} of {length}");

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The tests, and what the other processes do.
+//! The tests, and the other processes that they start.
 
 #[path = "child.rs"]
 mod child;
 #[path = "kill.rs"]
 mod kill;
 
-use crew::fleet::{Counted, Error, Figures, FleetPort, Geometry, Hold, Key, OpenError, Wait};
+use crew::fleet::{Counted, Error, FleetPort, Geometry, Hold, Key, TableError, TableFigures, Wait};
 use crew::shim::fleet::{Shared, SharedError};
 use crew::shim::readiness::Readiness;
 use std::io::{BufRead, BufReader, Write};
@@ -34,7 +34,7 @@ impl Place {
         Self { name, shared }
     }
 
-    /// Another process, which does what `role` says, and says "ready" first.
+    /// Starts another process in this role; it says "ready" first.
     pub fn start(&self, role: &str) -> Peer {
         let mut child = Command::new("/proc/self/exe")
             .env(child::ROLE, role)
@@ -105,7 +105,7 @@ fn two_processes_share_capacity_exactly() {
         }
         let granted = peers.iter_mut().map(|peer| peer.read().parse::<u32>().unwrap());
         assert_eq!(granted.sum::<u32>(), CAPACITY);
-        assert_eq!(node.members(KEY).next().unwrap().reserved, CAPACITY);
+        assert_eq!(node.candidates(KEY).next().unwrap().reserved, CAPACITY);
         node.unregister(id).unwrap();
     }
 }
@@ -123,7 +123,7 @@ fn a_peer_of_another_geometry_is_refused() {
     for geometry in [Geometry { nodes: 9, ..GEOMETRY }, Geometry { resources: 1, ..GEOMETRY }] {
         let opened = Shared::open(&place.name, geometry, 0o600);
         assert!(
-            matches!(opened, Err(SharedError::Table(OpenError::OtherGeometry(_)))),
+            matches!(opened, Err(SharedError::Table(TableError::OtherGeometry(_)))),
             "{opened:?}"
         );
     }
@@ -138,7 +138,7 @@ fn a_lease_travels_to_the_process_that_owns_the_resource() {
     let node = table.join(None).unwrap();
     let mut owner = place.start("owner");
     owner.expect("ready");
-    let member = node.members(KEY).next().expect("it has registered");
+    let member = node.candidates(KEY).next().expect("it has registered");
     assert!(!member.local);
     for _ in 0..100 {
         let lease = node.reserve(member.id).unwrap();
@@ -147,7 +147,7 @@ fn a_lease_travels_to_the_process_that_owns_the_resource() {
         let since = node.version(KEY);
         owner.write(&format!("{} {}", lease.id, lease.fence));
         owner.expect("accepted");
-        // It completes when it likes, and that wakes whoever waits in another process.
+        // The owner completes when it likes, and that wakes the waiters in other processes.
         owner.write("complete");
         let woken = node.wait(KEY, since, LONG_MS).unwrap();
         assert!(matches!(woken, Wait::Changed(_)), "{woken:?}");
@@ -161,15 +161,15 @@ fn a_killed_owner_is_noticed_by_whoever_meets_what_it_owned() {
     let node = table.join(None).unwrap();
     let mut owner = place.start("owner");
     owner.expect("ready");
-    let member = node.members(KEY).next().expect("it has registered");
+    let member = node.candidates(KEY).next().expect("it has registered");
     assert_eq!(node.node_dead(member.owner), Err(Error::Alive));
     let lease = node.reserve(member.id).unwrap();
     assert_eq!(place.shared.look(member.owner.node), Hold::Held);
     owner.kill();
     assert_eq!(place.shared.look(member.owner.node), Hold::Free);
-    assert_eq!(node.members(KEY).count(), 0);
+    assert_eq!(node.candidates(KEY).count(), 0);
     assert!(!node.is_current(&lease));
-    assert_eq!(table.audit(), Ok(Figures { lives: 1, ..Figures::default() }));
+    assert_eq!(table.audit(), Ok(TableFigures { lives: 1, ..TableFigures::default() }));
 }
 
 fn claims_hold_the_fleet_under_max_live_in_many_processes() {
@@ -196,7 +196,7 @@ fn claims_hold_the_fleet_under_max_live_in_many_processes() {
         peer.kill();
     }
     assert_eq!(node.sweep().unwrap().lives, 3);
-    assert_eq!(table.audit(), Ok(Figures { lives: 1, ..Figures::default() }));
+    assert_eq!(table.audit(), Ok(TableFigures { lives: 1, ..TableFigures::default() }));
 }
 
 fn one_process_has_a_lane_once_and_its_death_frees_it() {
@@ -212,7 +212,7 @@ fn one_process_has_a_lane_once_and_its_death_frees_it() {
     assert_eq!(table.join(Some(1)).unwrap_err(), Error::NoLane);
     owner.kill();
     let second = table.join(Some(1)).unwrap();
-    assert_eq!(second.members(KEY).count(), 0, "what the dead one had was cleared");
+    assert_eq!(second.candidates(KEY).count(), 0, "what the dead one had was cleared");
     mine.leave();
     assert_eq!(place.shared.look(0), Hold::Free);
     assert_eq!(place.shared.look(1), Hold::Held);
@@ -264,7 +264,7 @@ fn a_descriptor_is_readable_after_a_change_in_another_process() {
     let node = table.join(None).unwrap();
     let mut owner = place.start("owner");
     owner.expect("ready");
-    let id = node.members(KEY).next().expect("it has registered").id;
+    let id = node.candidates(KEY).next().expect("it has registered").id;
     let readiness = Readiness::new(shared).unwrap();
     for round in 0..100 {
         let lease = node.reserve(id).unwrap();
@@ -323,7 +323,7 @@ pub fn main() {
             kill::a_process_killed_in_the_middle_of_each_operation_loses_nothing,
         ),
     ];
-    // As with the standard runner: only the tests whose names contain an argument.
+    // As with the standard runner: only the tests whose names contain one of the arguments.
     let only: Vec<_> =
         std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let chosen =
@@ -331,7 +331,7 @@ pub fn main() {
     let mut failed = 0;
     let mut passed = 0;
     for (name, test) in tests.into_iter().filter(|(name, _)| chosen(name)) {
-        // What failed, and where, is printed by the panic.
+        // The panic has printed what failed, and where.
         if catch_unwind(test).is_ok() {
             println!("ok {name}");
             passed += 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A member of the fleet's table, with what the contests need of it.
 
-use crew::fleet::{Execution, Geometry, Id, Key, Lease, MAX_CAPACITY, Node, Table, Wait};
+use crew::fleet::{Execution, FleetLease, Geometry, Id, Key, MAX_CAPACITY, Node, Table, Wait};
 use crew::shim::fleet::Shared;
 
 pub const LONG_MS: u32 = 60_000;
@@ -67,10 +67,10 @@ impl<'a> Member<'a> {
 
     /// What `side` lends.
     pub fn of(&self, side: Side) -> Id {
-        self.node.members(lent(side)).next().expect("it is there").id
+        self.node.candidates(lent(side)).next().expect("it is there").id
     }
 
-    pub fn serve(&self, lease: &Lease) {
+    pub fn serve(&self, lease: &FleetLease) {
         let execution = self.node.accept(lease).expect("reserved");
         self.complete(execution);
     }

@@ -8,7 +8,7 @@ use crate::drivers;
 use crate::place::{self, Placement, allowed_cpus, pin};
 use crate::runner::{Contestant, contest, scaled, together};
 use core::hint::black_box;
-use crew::fleet::{Error, Geometry, Image, Key, Seat, Table};
+use crew::fleet::{Error, Geometry, Image, Key, Table, WaitSlot};
 use crew::shim;
 use crew::shim::fleet::Shared;
 use member::{GEOMETRY, Member, Place, Side};
@@ -126,11 +126,11 @@ fn candidates() {
         for _ in 0..count {
             let _ = owner.register(Key(1), 1).expect("room");
         }
-        let first = owner.members(Key(1)).next().expect("it is there");
+        let first = owner.candidates(Key(1)).next().expect("it is there");
         let look = |node: &crew::fleet::Node<'_>, n| {
             let mut buffer = vec![first; count as usize];
             for _ in 0..n {
-                let found = node.candidates(Key(1), black_box(&mut buffer));
+                let found = node.candidates_into(Key(1), black_box(&mut buffer));
                 assert_eq!(found, count as usize);
             }
         };
@@ -208,7 +208,7 @@ fn wake_ups(placement: &Placement) {
 }
 
 fn wake_ups_in_one_process(placement: &Placement) {
-    static SEATS: [Seat; 2] = [const { Seat::new() }; 2];
+    static SEATS: [WaitSlot; 2] = [const { WaitSlot::new() }; 2];
     let words = GEOMETRY.words().expect("a geometry");
     let words: Vec<_> = (0..words).map(|_| AtomicU32::new(0)).collect();
     let image = Image::new(&shim::PORT, &SEATS).expect("events");

@@ -5,7 +5,7 @@ use super::member::{LONG_MS, Member};
 use crate::drivers;
 use crate::place::{self, Placement};
 use core::cell::UnsafeCell;
-use crew::fleet::Lease;
+use crew::fleet::FleetLease;
 use std::sync::atomic::{
     AtomicU32,
     Ordering::{Acquire, Release},
@@ -62,7 +62,7 @@ struct Board {
     turn: Line,
     /// Written by whoever is about to post `there`, read by whoever took it.
     order: UnsafeCell<Order>,
-    lease: UnsafeCell<Option<Lease>>,
+    lease: UnsafeCell<Option<FleetLease>>,
 }
 
 // SAFETY: the two cells have one user at a time: `there` and `back` hand them over.
@@ -112,7 +112,7 @@ impl Desk {
     }
 
     /// Tells the partner, and waits for its answer.
-    pub fn ask(&self, order: Order, lease: Option<Lease>) {
+    pub fn ask(&self, order: Order, lease: Option<FleetLease>) {
         // SAFETY: the partner waits for `there`.
         unsafe {
             self.board.order.get().write(order);

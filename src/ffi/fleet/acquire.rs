@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The two halves of an acquire, and the policies between them. The loop is csrc/fleet_acquire.c: a policy
-//! is called from C, with nothing of the core on the stack and nothing held.
+//! The two halves of an acquire, and the policies between them. The loop is csrc/fleet_acquire.c: C
+//! calls the policy, with no frame of the core on the stack and no membership held.
 
-use super::*;
-use crate::fleet::{Choice, Limits, Plan, local_first, local_only};
+use super::{
+    crew_fleet, crew_fleet_lease, crew_key, crew_life, crew_permit, crew_resource, enter, of_error,
+};
+use crate::ffi::pointer::{Out, read, sized32, status};
+use crate::ffi::status::{CREW_BAD_VALUE, CREW_FLEET_LOST_RACE};
+use crate::fleet::{Choice, Limits, Plan, View, local_first, local_only};
 use core::ffi::c_void;
 
 /// The bounds of one acquire. Initialise with CREW_FLEET_LIMITS_INIT.
@@ -13,19 +17,19 @@ pub struct crew_fleet_limits {
     pub size: u32,
     /// Resources under the key that may live or be created, in the whole fleet.
     pub max_live: u32,
-    /// How often a race that was lost is tried again from a fresh look, the first time included; 0 is 1.
+    /// The most tries, each from a fresh look, while the caller loses one race after the other; 0
+    /// is 1.
     pub attempts: u32,
 }
 
-// SAFETY: `repr(C)`, and its first field is its size.
-unsafe impl Sized32 for crew_fleet_limits {}
+sized32!(crew_fleet_limits, crew_fleet_view, crew_fleet_choice, crew_fleet_plan);
 
-/// What a policy looks at; it asks for more with crew_fleet_candidates and crew_fleet_budget.
+/// A policy's view; it asks for more with crew_fleet_candidates and crew_fleet_budget.
 #[repr(C)]
 pub struct crew_fleet_view {
     /// sizeof(crew_fleet_view)
     pub size: u32,
-    /// What the caller of acquire allows.
+    /// The bound that the caller of acquire set.
     pub max_live: u32,
     /// The membership.
     pub fleet: crew_fleet,
@@ -33,23 +37,20 @@ pub struct crew_fleet_view {
     pub key: crew_key,
     /// The key's count of changes before this look.
     pub version: u32,
-    /// Of the attempts, this one; the first is 0.
+    /// The number of this try; the first is 0.
     pub attempt: u32,
 }
-
-// SAFETY: `repr(C)`, and its first field is its size.
-unsafe impl Sized32 for crew_fleet_view {}
 
 /// The policy chose a candidate.
 pub const CREW_CHOICE_REUSE: u32 = 1;
 /// The policy chose to create a resource.
 pub const CREW_CHOICE_CREATE: u32 = 2;
-/// Nothing now; something may come.
+/// Nothing now, but a change may bring something.
 pub const CREW_CHOICE_WAIT: u32 = 3;
 /// Nothing, for a reason of the policy's own.
 pub const CREW_CHOICE_REJECT: u32 = 4;
 
-/// What a policy chose. It is given with kind CREW_CHOICE_WAIT.
+/// A policy's choice. The policy gets it with kind CREW_CHOICE_WAIT.
 #[repr(C)]
 pub struct crew_fleet_choice {
     /// sizeof(crew_fleet_choice)
@@ -58,12 +59,9 @@ pub struct crew_fleet_choice {
     pub kind: u32,
     /// CREW_CHOICE_REUSE: which.
     pub resource: crew_resource,
-    /// CREW_CHOICE_REJECT: why, the policy's own.
+    /// CREW_CHOICE_REJECT: the policy's own reason.
     pub reason: u32,
 }
-
-// SAFETY: `repr(C)`, and its first field is its size.
-unsafe impl Sized32 for crew_fleet_choice {}
 
 /// A reuse of a resource of this node's own: the plan's lease holds its reservation.
 pub const CREW_PLAN_LOCAL_REUSE: u32 = 1;
@@ -73,10 +71,10 @@ pub const CREW_PLAN_REMOTE_REUSE: u32 = 2;
 pub const CREW_PLAN_CREATE: u32 = 3;
 /// Wait until the key's count is no longer the plan's version (crew_fleet_wait).
 pub const CREW_PLAN_WAIT: u32 = 4;
-/// The policy said no: the plan's reason.
+/// The policy refused: the plan's reason.
 pub const CREW_PLAN_REJECT: u32 = 5;
 
-/// What an acquire got. Nothing in it is advice: a reuse holds its reservation, a creation its claim.
+/// What an acquire got. It is no mere advice: a reuse holds its reservation, a creation its claim.
 /// Initialise with CREW_FLEET_PLAN_INIT.
 #[repr(C)]
 pub struct crew_fleet_plan {
@@ -94,9 +92,6 @@ pub struct crew_fleet_plan {
     pub reason: u32,
 }
 
-// SAFETY: `repr(C)`, and its first field is its size.
-unsafe impl Sized32 for crew_fleet_plan {}
-
 /// Looks: the first half of an acquire, for csrc/fleet_acquire.c and loops like it.
 ///
 /// CREW_FLEET_LIFE_ENDED, CREW_FLEET_RESETTING, CREW_STALE, CREW_BAD_HANDLE, CREW_NULL_ARGUMENT,
@@ -112,24 +107,21 @@ pub unsafe extern "C" fn crew_fleet_look(
     attempt: u32,
     view: *mut crew_fleet_view,
 ) -> i32 {
-    // SAFETY: the caller's promise.
-    if let Err(status) = unsafe { check_size(limits).and(check_size(view)) } {
-        return status;
-    }
-    // SAFETY: not NULL, of the right size, and the caller's promise.
-    let max_live = unsafe { (*limits).max_live };
     let look = || {
+        // SAFETY: the caller's promise.
+        let (limits, view) = unsafe { (read(limits)?, Out::sized(view)?) };
         let version = enter(fleet)?.look(key.into()).map_err(of_error)?;
         let size = size_of::<crew_fleet_view>() as u32;
-        Ok(crew_fleet_view { size, max_live, fleet, key, version, attempt })
+        let max_live = limits.max_live;
+        view.write(crew_fleet_view { size, max_live, fleet, key, version, attempt });
+        Ok(())
     };
-    // SAFETY: the caller's promise.
-    unsafe { give(view, look) }
+    status(look())
 }
 
-/// Carries out what was chosen: the second half of an acquire.
+/// Carries out the choice: the second half of an acquire.
 ///
-/// CREW_FLEET_LOST_RACE: another one was faster; look again, or wait for view's version.
+/// CREW_FLEET_LOST_RACE: another asker was faster; look again, or wait for view's version.
 /// CREW_BAD_VALUE (no kind of choice), CREW_FLEET_KEY_TABLE_FULL, CREW_FLEET_LIFE_ENDED,
 /// CREW_FLEET_RESETTING, CREW_FLEET_WAS_RESET, CREW_STALE (the membership), CREW_BAD_HANDLE,
 /// CREW_NULL_ARGUMENT, CREW_BAD_SIZE.
@@ -142,15 +134,13 @@ pub unsafe extern "C" fn crew_fleet_carry_out(
     choice: *const crew_fleet_choice,
     plan: *mut crew_fleet_plan,
 ) -> i32 {
-    // SAFETY: the caller's promise.
-    let sizes = unsafe { check_size(view).and(check_size(choice)).and(check_size(plan)) };
-    if let Err(status) = sizes {
-        return status;
-    }
-    // SAFETY: not NULL, of the right size, and the caller's promise.
-    let (view, choice) = unsafe { (&*view, &*choice) };
-    // SAFETY: the caller's promise.
-    unsafe { give(plan, || carry_out(view, choice)) }
+    let carried_out = || {
+        // SAFETY: the caller's promise.
+        let (view, choice, plan) = unsafe { (read(view)?, read(choice)?, Out::sized(plan)?) };
+        plan.write(carry_out(view, choice)?);
+        Ok(())
+    };
+    status(carried_out())
 }
 
 fn carry_out(view: &crew_fleet_view, choice: &crew_fleet_choice) -> Result<crew_fleet_plan, i32> {
@@ -189,8 +179,8 @@ fn carry_out(view: &crew_fleet_view, choice: &crew_fleet_choice) -> Result<crew_
     Ok(plan)
 }
 
-/// A policy: a resource of this node's own with room, else another one's, else create within the budget,
-/// else wait. `context` is not used.
+/// A policy: a resource of this node's own with room, else another node's, else create within the
+/// budget, else wait. `context` is not used.
 ///
 /// CREW_STALE, CREW_BAD_HANDLE, CREW_NULL_ARGUMENT, CREW_BAD_SIZE.
 ///
@@ -207,8 +197,8 @@ pub unsafe extern "C" fn crew_fleet_local_first(
     unsafe { choose(view, choice, local_first) }
 }
 
-/// A policy: a resource of this node's own with room, else create within the budget, else wait. `context`
-/// is not used.
+/// A policy: a resource of this node's own with room, else create within the budget, else wait.
+/// `context` is not used.
 ///
 /// CREW_STALE, CREW_BAD_HANDLE, CREW_NULL_ARGUMENT, CREW_BAD_SIZE.
 ///
@@ -230,15 +220,11 @@ pub unsafe extern "C" fn crew_fleet_local_only(
 unsafe fn choose(
     view: *const crew_fleet_view,
     choice: *mut crew_fleet_choice,
-    policy: impl FnOnce(&crate::fleet::View<'_, '_>) -> Choice,
+    policy: impl FnOnce(&View<'_, '_>) -> Choice,
 ) -> i32 {
-    // SAFETY: the caller's promise.
-    if let Err(status) = unsafe { check_size(view).and(check_size(choice)) } {
-        return status;
-    }
-    // SAFETY: not NULL, of the right size, and the caller's promise.
-    let view = unsafe { &*view };
     let choose = || {
+        // SAFETY: the caller's promise.
+        let (view, choice) = unsafe { (read(view)?, Out::sized(choice)?) };
         let node = enter(view.fleet)?;
         let limits = Limits { max_live: view.max_live, attempts: 1 };
         let (kind, resource, reason) = match policy(&node.view(view.key.into(), limits)) {
@@ -248,8 +234,9 @@ unsafe fn choose(
             Choice::Reject(reason) => (CREW_CHOICE_REJECT, 0, reason),
         };
         let size = size_of::<crew_fleet_choice>() as u32;
-        Ok(crew_fleet_choice { size, kind, resource: crew_resource { bits: resource }, reason })
+        let resource = crew_resource { bits: resource };
+        choice.write(crew_fleet_choice { size, kind, resource, reason });
+        Ok(())
     };
-    // SAFETY: the caller's promise.
-    unsafe { give(choice, choose) }
+    status(choose())
 }

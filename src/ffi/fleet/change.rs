@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Counts of changes, and waiting for one.
 
-use super::*;
-use crate::fleet::Wait;
+use super::{crew_fleet, crew_key, enter, of_error};
+use crate::ffi::pointer::give;
+use crate::ffi::status::CREW_TIMED_OUT;
+use crate::fleet::{Error, Wait};
 
-/// How often something under the key has changed that can make a "no" a "yes": a resource came, went or
-/// drains, a unit came back, a creation ended. It wraps. 0 for a key that was never used.
+/// The key's count of changes that can make a "no" a "yes": a resource came, went or drains, a unit
+/// came back, an owner that was far behind accepted, a creation ended. It wraps. 0 for a key that
+/// was never used.
 ///
 /// CREW_STALE, CREW_BAD_HANDLE, CREW_NULL_ARGUMENT.
 ///
@@ -21,9 +24,9 @@ pub unsafe extern "C" fn crew_fleet_version(
     unsafe { give(version, || Ok(enter(fleet)?.version(key.into()))) }
 }
 
-/// Waits until the key's count is no longer `since`, at most timeout_ms (24 days at most); *version is it
-/// then. Any number of changes wake once; one before the wait, or just as its time was over, counts. It
-/// may end though nothing useful has changed.
+/// Waits until the key's count is no longer `since`, at most timeout_ms (24 days at most); *version
+/// is the count then. Any number of changes end the wait once. A change before the wait counts, and
+/// so does one just as its time is over. It may end though nothing useful has changed.
 ///
 /// CREW_TIMED_OUT, CREW_REFUSED_TOO_MANY_WAITERS, CREW_STALE (also when crew_fleet_leave was called
 /// meanwhile), CREW_BAD_HANDLE, CREW_NULL_ARGUMENT.
@@ -54,8 +57,8 @@ fn of_wait(ended: Result<Wait, Error>) -> Result<u32, i32> {
     }
 }
 
-/// Begins to watch the whole table: *since is what crew_fleet_wait_any takes. Whatever changes after this
-/// call ends that wait, so try what is to be tried in between.
+/// Begins to watch the whole table: *since is for crew_fleet_wait_any. Any change after this call
+/// ends that wait. So watch, try, and wait if the try fails.
 ///
 /// CREW_STALE, CREW_BAD_HANDLE, CREW_NULL_ARGUMENT.
 ///

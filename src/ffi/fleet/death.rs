@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Owners, deaths, sweeps, reset.
 
-use super::*;
+use super::{Buffer, crew_fleet, crew_life, enter, give_many, of_error};
+use crate::ffi::pointer::{give, status};
 use crate::fleet::Swept;
 
-/// Who owns a resource or permit, sorted, the first `room` of them into `buffer`; *count is how many
-/// there were. Says who is in the table, not who is alive.
+/// Writes the lives that own a resource or permit into `buffer`, sorted, as many as fit; *count is
+/// how many there were. The table does not say whether they are alive.
 ///
 /// CREW_NULL_ARGUMENT (count; buffer, unless room is 0), CREW_STALE, CREW_BAD_HANDLE.
 ///
@@ -18,27 +19,18 @@ pub unsafe extern "C" fn crew_fleet_owners(
     room: u32,
     count: *mut u32,
 ) -> i32 {
-    let look = || {
-        if buffer.is_null() && room > 0 {
-            return Err(CREW_NULL_ARGUMENT);
-        }
-        let node = enter(fleet)?;
-        let found = node.each_owner(|index, life| {
-            if index < room as usize {
-                // SAFETY: within the caller's buffer.
-                unsafe { buffer.add(index).write(life.into()) }
-            }
-        });
-        Ok(found as u32)
+    let fill = |buffer: &mut Buffer<crew_life>| {
+        enter(fleet)?.each_owner(|_, life| buffer.put(life.into()));
+        Ok(())
     };
     // SAFETY: the caller's promise.
-    unsafe { give(count, look) }
+    unsafe { give_many(buffer, room, count, fill) }
 }
 
-/// Reports that a life has ended: closes what it owned and ends its permits. Another life of the node is
-/// untouched. Needed only where the port cannot tell by itself (CREW_HOLD_UNKNOWN).
+/// Reports that a life has ended: closes what it owned and ends its permits. Another life of the
+/// node is untouched. Needed only if the port cannot tell by itself (CREW_HOLD_UNKNOWN).
 ///
-/// CREW_FLEET_ALIVE (the port knows better), CREW_FLEET_LIFE_ENDED (the reporter's own),
+/// CREW_FLEET_ALIVE (the port says that it goes on), CREW_FLEET_LIFE_ENDED (the reporter's own),
 /// CREW_FLEET_RESETTING, CREW_STALE, CREW_BAD_HANDLE.
 #[unsafe(no_mangle)]
 pub extern "C" fn crew_fleet_node_dead(fleet: crew_fleet, life: crew_life) -> i32 {
@@ -53,14 +45,14 @@ pub extern "C" fn crew_fleet_node_dead(fleet: crew_fleet, life: crew_life) -> i3
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct crew_swept {
-    /// Lives that had ended, and were ended in the table.
+    /// Lives that were over, and that the sweep ended in the table.
     pub lives: u32,
-    /// Reservations, permits and executions that were left behind.
+    /// Reservations, permits and executions that they left behind.
     pub cells: u32,
 }
 
-/// Takes back everything that has lost its owner. From time to time, so that a death is noticed also
-/// where nobody meets it.
+/// Takes back everything that has lost its owner. Call it from time to time: otherwise a death is
+/// noticed only when another process finds something of the dead one.
 ///
 /// CREW_FLEET_LIFE_ENDED, CREW_FLEET_RESETTING, CREW_STALE, CREW_BAD_HANDLE, CREW_NULL_ARGUMENT.
 ///
@@ -76,10 +68,11 @@ pub unsafe extern "C" fn crew_fleet_sweep(fleet: crew_fleet, swept: *mut crew_sw
     unsafe { give(swept, sweep) }
 }
 
-/// Clears the table for everybody: resources, leases, permits, keys. The nodes stay members; all that
+/// Clears the table for every node: resources, leases, permits, keys. The nodes stay members; what
 /// they held is stale.
 ///
-/// CREW_FLEET_RESETTING (another one is at it), CREW_FLEET_LIFE_ENDED, CREW_STALE, CREW_BAD_HANDLE.
+/// CREW_FLEET_RESETTING (another process resets it), CREW_FLEET_LIFE_ENDED, CREW_STALE,
+/// CREW_BAD_HANDLE.
 #[unsafe(no_mangle)]
 pub extern "C" fn crew_fleet_reset(fleet: crew_fleet) -> i32 {
     status(enter(fleet).and_then(|node| node.reset_all().map_err(of_error)))

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Reserve, accept, complete, reconcile.
 
-use super::*;
-use crate::fleet::{Counted, Execution, Reconciled};
+use super::{crew_execution, crew_fleet, crew_fleet_lease, crew_resource, enter, of_error};
+use crate::ffi::pointer::{give, status};
+use crate::ffi::status::{CREW_FLEET_NOT_RESERVED, CREW_NULL_ARGUMENT};
+use crate::fleet::{Counted, Execution, FleetLease, Reconciled};
 
-/// Reserves one unit of the resource: the right to ask its owner. Any member may, the owner too. A lease
-/// that is not brought to its owner keeps its unit until the owner ages it (crew_fleet_reconcile).
+/// Reserves one unit of the resource: the right to ask its owner. Any member may do so, the owner
+/// too. A lease that is not brought to its owner keeps its unit until the owner ages it
+/// (crew_fleet_reconcile).
 ///
-/// CREW_BUSY (no unit is free, or 8 reservations of it are pending that the owner has not accepted),
-/// CREW_FLEET_DRAINING, CREW_STALE, CREW_FLEET_LIFE_ENDED, CREW_FLEET_RESETTING, CREW_BAD_HANDLE,
-/// CREW_NULL_ARGUMENT.
+/// CREW_BUSY (no unit is free, or 8 reservations of it are pending that the owner has not
+/// accepted), CREW_FLEET_DRAINING, CREW_STALE, CREW_FLEET_LIFE_ENDED, CREW_FLEET_RESETTING,
+/// CREW_BAD_HANDLE, CREW_NULL_ARGUMENT.
 ///
 /// # Safety
 /// `lease` is NULL or writable.
@@ -27,11 +30,11 @@ pub unsafe extern "C" fn crew_fleet_reserve(
     unsafe { give(lease, reserve) }
 }
 
-/// Whether the lease is still pending: CREW_OK, or CREW_FLEET_NOT_RESERVED when it was accepted or aged
-/// or its resource has ended. Any member may ask.
+/// Whether the lease is still pending: CREW_OK, or CREW_FLEET_NOT_RESERVED if its owner has
+/// accepted or aged it or its resource has ended. Any member may ask.
 ///
-/// CREW_FLEET_NOT_RESERVED, CREW_STALE (the membership), CREW_BAD_HANDLE (the membership, or a life that
-/// no node can have), CREW_NULL_ARGUMENT.
+/// CREW_FLEET_NOT_RESERVED, CREW_STALE (the membership), CREW_BAD_HANDLE (the membership, or a life
+/// that no node can have), CREW_NULL_ARGUMENT.
 ///
 /// # Safety
 /// `lease` is NULL or valid.
@@ -50,7 +53,7 @@ pub unsafe extern "C" fn crew_fleet_is_current(
 
 /// # Safety
 /// `lease` is NULL or valid.
-unsafe fn read_lease(lease: *const crew_fleet_lease) -> Result<Lease, i32> {
+unsafe fn read_lease(lease: *const crew_fleet_lease) -> Result<FleetLease, i32> {
     if lease.is_null() {
         return Err(CREW_NULL_ARGUMENT);
     }
@@ -58,8 +61,9 @@ unsafe fn read_lease(lease: *const crew_fleet_lease) -> Result<Lease, i32> {
     unsafe { *lease }.try_into()
 }
 
-/// Takes the lease that somebody has brought: its unit is at work from here on, until
-/// crew_fleet_complete. The owner only, once per reservation, in any order; also while draining.
+/// Accepts a lease that was brought to its owner: its unit is at work from here on, until
+/// crew_fleet_complete. The owner only, once for each reservation, in any order; also while it
+/// drains.
 ///
 /// CREW_FLEET_NOT_RESERVED (accepted before, or aged), CREW_STALE (the resource has ended),
 /// CREW_FLEET_NOT_OWNER, CREW_FLEET_TOO_MANY_EXECUTIONS (the geometry's; the lease stays reserved),
@@ -83,8 +87,8 @@ pub unsafe extern "C" fn crew_fleet_accept(
     unsafe { give(execution, accept) }
 }
 
-/// The work has ended: gives its unit back and wakes who waits for the key. Once. The only call that
-/// makes room, because only the owner knows when the work has ended.
+/// The work has ended: gives its unit back and wakes the key's waiters. Once. No other call makes
+/// room, because only the owner knows when the work has ended.
 ///
 /// CREW_STALE (completed before, its resource has ended, or a reconciliation took the unit away),
 /// CREW_FLEET_NOT_OWNER, CREW_FLEET_LIFE_ENDED, CREW_FLEET_RESETTING, CREW_BAD_HANDLE.
@@ -120,14 +124,14 @@ pub struct crew_reconciled {
     pub active: u32,
 }
 
-/// The owner sets right what the table believes: units whose execution was lost are given back, and
-/// reservations older than `grace_ms` that nobody brought are gone, one by one; a late accept of one is
-/// CREW_FLEET_NOT_RESERVED. Says nothing about running work.
+/// The owner corrects the table by what it knows: units whose execution was lost are given back,
+/// and reservations older than `grace_ms` that were not brought to it end, one by one; a late
+/// accept of one is CREW_FLEET_NOT_RESERVED. Does nothing to running work.
 ///
-/// The owner counts what is really at work (`active_now`) and reads crew_fleet_active (`active_then`) at
-/// the same moment, under whatever keeps its own count and its calls of accept and complete together. The
-/// difference is applied, so what is accepted or completed meanwhile is not lost. The same number twice
-/// corrects nothing and only ages.
+/// The owner counts its work (`active_now`) and reads crew_fleet_active (`active_then`) at one
+/// moment, under the lock that keeps its own count and its calls of accept and complete together.
+/// Only the difference is applied, so an accept or complete meanwhile is not lost. The same number
+/// twice corrects nothing and only ages.
 ///
 /// CREW_STALE, CREW_FLEET_NOT_OWNER, CREW_FLEET_LIFE_ENDED, CREW_FLEET_RESETTING, CREW_BAD_HANDLE,
 /// CREW_NULL_ARGUMENT.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Fleet leases: one table of limited things, shared by the processes of a machine.
+//! `crew_fleet.h`: fleet leases, one table of limited things that the processes of a machine share.
 
 // The order of the header's sections; the blank lines keep it.
 mod join;
@@ -29,14 +29,25 @@ pub use permit::*;
 pub use resource::*;
 pub use show::*;
 
-use super::*;
+use super::FLEETS;
+use super::pointer::give;
+use super::status::{
+    CREW_BAD_CAPACITY, CREW_BAD_HANDLE, CREW_BAD_PORT, CREW_BUSY, CREW_FLEET_ALIVE,
+    CREW_FLEET_BAD_GEOMETRY, CREW_FLEET_BUDGET_SPENT, CREW_FLEET_CORRUPT, CREW_FLEET_DRAINING,
+    CREW_FLEET_FULL, CREW_FLEET_KEY_TABLE_FULL, CREW_FLEET_LIFE_ENDED, CREW_FLEET_NO_LANE,
+    CREW_FLEET_NO_MORE_LIVES, CREW_FLEET_NOT_A_TABLE, CREW_FLEET_NOT_OWNER,
+    CREW_FLEET_NOT_RESERVED, CREW_FLEET_OTHER_BYTE_ORDER, CREW_FLEET_OTHER_GEOMETRY,
+    CREW_FLEET_OTHER_VERSION, CREW_FLEET_RESETTING, CREW_FLEET_TOO_MANY_EXECUTIONS,
+    CREW_FLEET_TOO_SMALL, CREW_FLEET_WAS_RESET, CREW_NULL_ARGUMENT, CREW_REFUSED_TOO_MANY_WAITERS,
+    CREW_STALE,
+};
 use crate::fleet::membership::{Memberships, No, Visit};
-use crate::fleet::{Error, Id, Key, Lease, Life, Node, OpenError};
+use crate::fleet::{Error, FleetLease, Id, Key, Life, Node, TableError};
 use crate::limits::MAX_FLEETS;
 use crate::table::{Handle, Kind};
 use core::ops::Deref;
 
-/// The image's memberships, and what its own tables need.
+/// The image's memberships, and the ports of its own tables.
 pub(crate) struct Fleets {
     members: Memberships<Membership, MAX_FLEETS>,
     images: image::Images,
@@ -51,7 +62,7 @@ impl Fleets {
 /// One membership. The fields are dropped in this order: the node leaves, then the port may go.
 struct Membership {
     node: Node<'static>,
-    _image: Option<image::Member>,
+    _image: Option<image::ImageUse>,
 }
 
 /// A call that is under way in a membership.
@@ -84,16 +95,42 @@ fn of_no(no: No) -> i32 {
     }
 }
 
-/// Writes a result, or answers its status.
+/// A caller's buffer, which takes as many values as fit, and how many there were.
+struct Buffer<T> {
+    place: *mut T,
+    room: u32,
+    count: u32,
+}
+
+impl<T> Buffer<T> {
+    fn put(&mut self, value: T) {
+        if self.count < self.room {
+            // SAFETY: within the buffer, as `give_many` was promised.
+            unsafe { self.place.add(self.count as usize).write(value) }
+        }
+        self.count += 1;
+    }
+}
+
+/// Lets `fill` put its values into a buffer, and writes how many there were.
 ///
 /// # Safety
-/// `out` is writable if it is not NULL.
-unsafe fn give<T>(out: *mut T, result: impl FnOnce() -> Result<T, i32>) -> i32 {
-    if out.is_null() {
-        return CREW_NULL_ARGUMENT;
-    }
-    // SAFETY: not NULL, and the caller's promise.
-    status(result().map(|value| unsafe { out.write(value) }))
+/// `place` is NULL or writable for `room` values; `count` is NULL or writable.
+unsafe fn give_many<T>(
+    place: *mut T,
+    room: u32,
+    count: *mut u32,
+    fill: impl FnOnce(&mut Buffer<T>) -> Result<(), i32>,
+) -> i32 {
+    let filled = || {
+        if place.is_null() && room > 0 {
+            return Err(CREW_NULL_ARGUMENT);
+        }
+        let mut buffer = Buffer { place, room, count: 0 };
+        fill(&mut buffer).map(|()| buffer.count)
+    };
+    // SAFETY: the caller's promise.
+    unsafe { give(count, filled) }
 }
 
 fn of_error(error: Error) -> i32 {
@@ -120,15 +157,15 @@ fn of_error(error: Error) -> i32 {
     }
 }
 
-fn of_open_error(error: OpenError) -> i32 {
+fn of_table_error(error: TableError) -> i32 {
     match error {
-        OpenError::BadGeometry(_) => CREW_FLEET_BAD_GEOMETRY,
-        OpenError::TooSmall { .. } => CREW_FLEET_TOO_SMALL,
-        OpenError::NotATable => CREW_FLEET_NOT_A_TABLE,
-        OpenError::OtherByteOrder => CREW_FLEET_OTHER_BYTE_ORDER,
-        OpenError::OtherVersion => CREW_FLEET_OTHER_VERSION,
-        OpenError::OtherGeometry(_) => CREW_FLEET_OTHER_GEOMETRY,
-        OpenError::CannotWait => CREW_BAD_PORT,
+        TableError::BadGeometry(_) => CREW_FLEET_BAD_GEOMETRY,
+        TableError::TooSmall { .. } => CREW_FLEET_TOO_SMALL,
+        TableError::NotATable => CREW_FLEET_NOT_A_TABLE,
+        TableError::OtherByteOrder => CREW_FLEET_OTHER_BYTE_ORDER,
+        TableError::OtherVersion => CREW_FLEET_OTHER_VERSION,
+        TableError::OtherGeometry(_) => CREW_FLEET_OTHER_GEOMETRY,
+        TableError::CannotWait => CREW_BAD_PORT,
     }
 }
 
@@ -140,9 +177,9 @@ pub struct crew_fleet {
     pub bits: u64,
 }
 
-/// What a resource is usable for: a digest, the caller's. Equal keys mean interchangeable resources.
-/// Text of up to 16 printable characters may be its own digest: the first character in the lowest byte
-/// of `low`, zeros behind the last; reports show it as text then.
+/// A digest, made by the caller, of what a resource is usable for. Equal keys mean interchangeable
+/// resources. Text of up to 16 printable characters may be its own digest: the first character in
+/// the lowest byte of `low`, zeros behind the last; reports show it as text then.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct crew_key {
@@ -160,7 +197,7 @@ pub struct crew_resource {
     pub bits: u64,
 }
 
-/// Which life of which node's process.
+/// One process in one node of the table, from its join to its end.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct crew_life {
@@ -170,16 +207,16 @@ pub struct crew_life {
     pub incarnation: u32,
 }
 
-/// The right to ask a resource's owner to use it. A value that travels to the owner in whatever way
-/// the two speak.
+/// The right to ask a resource's owner to use it: a value that the holder brings to the owner in
+/// whatever way the two speak.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct crew_fleet_lease {
-    /// What was reserved.
+    /// The reserved resource.
     pub resource: crew_resource,
     /// Strictly increasing for a resource: tells this reservation from every other one.
     pub fence: u64,
-    /// Who reserved it.
+    /// The life that reserved it.
     pub holder: crew_life,
 }
 
@@ -232,17 +269,17 @@ impl TryFrom<crew_life> for Life {
     }
 }
 
-impl From<Lease> for crew_fleet_lease {
-    fn from(lease: Lease) -> Self {
+impl From<FleetLease> for crew_fleet_lease {
+    fn from(lease: FleetLease) -> Self {
         Self { resource: lease.id.into(), fence: lease.fence, holder: lease.holder.into() }
     }
 }
 
-impl TryFrom<crew_fleet_lease> for Lease {
+impl TryFrom<crew_fleet_lease> for FleetLease {
     type Error = i32;
 
     fn try_from(lease: crew_fleet_lease) -> Result<Self, i32> {
         let holder = lease.holder.try_into()?;
-        Ok(Lease { id: lease.resource.into(), fence: lease.fence, holder })
+        Ok(FleetLease { id: lease.resource.into(), fence: lease.fence, holder })
     }
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Claims to create.
 
-use super::*;
-use crate::fleet::{Budget, Claim};
+use super::{crew_fleet, crew_key, crew_permit, enter, of_error};
+use crate::ffi::pointer::{give, status};
+use crate::fleet::{Claim, CreationBudget};
 
 /// Claims the right to create a resource under the key, if fewer than `max_live` live or are being
-/// created in the whole fleet. Register the resource, then crew_fleet_finish; without that the permit
-/// ends with this membership.
+/// created in the whole fleet. Register the resource, then crew_fleet_finish; without that the
+/// permit ends with this membership.
 ///
 /// CREW_FLEET_BUDGET_SPENT, CREW_BUSY (8 are being created under the key, whatever max_live),
 /// CREW_FLEET_KEY_TABLE_FULL, CREW_FLEET_LIFE_ENDED, CREW_FLEET_RESETTING, CREW_FLEET_WAS_RESET,
@@ -39,7 +40,7 @@ pub extern "C" fn crew_fleet_finish(fleet: crew_fleet, permit: crew_permit) -> i
     status(enter(fleet).and_then(|node| node.finish(claim).map_err(of_error)))
 }
 
-/// What counts against a key's max_live.
+/// The resources that count against a key's max_live.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct crew_key_budget {
@@ -62,7 +63,8 @@ pub unsafe extern "C" fn crew_fleet_budget(
     budget: *mut crew_key_budget,
 ) -> i32 {
     let look = || {
-        let Budget { live, creating } = enter(fleet)?.budget(key.into()).map_err(of_error)?;
+        let CreationBudget { live, creating } =
+            enter(fleet)?.budget(key.into()).map_err(of_error)?;
         Ok(crew_key_budget { live, creating })
     };
     // SAFETY: the caller's promise.

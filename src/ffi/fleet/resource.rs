@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Register, drain, unregister; candidates.
 
-use super::*;
+use super::{Buffer, crew_fleet, crew_key, crew_life, crew_resource, enter, give_many, of_error};
+use crate::ffi::pointer::{give, status};
 use crate::fleet::Candidate;
 
 /// Registers a resource of this node with room for `capacity` leases at a time; 1 is exclusive.
@@ -27,7 +28,7 @@ pub unsafe extern "C" fn crew_fleet_register(
     unsafe { give(resource, register) }
 }
 
-/// Ends a resource: leases and executions of it are stale from here on. Owner only.
+/// Ends a resource: its leases and executions are stale from here on. Owner only.
 ///
 /// CREW_STALE, CREW_FLEET_NOT_OWNER, CREW_FLEET_LIFE_ENDED, CREW_FLEET_RESETTING, CREW_BAD_HANDLE.
 #[unsafe(no_mangle)]
@@ -35,8 +36,8 @@ pub extern "C" fn crew_fleet_unregister(fleet: crew_fleet, resource: crew_resour
     status(enter(fleet).and_then(|node| node.unregister(resource.into()).map_err(of_error)))
 }
 
-/// No new leases of the resource from here on. What is reserved is still accepted, and what is at work
-/// ends at its own pace. Twice is once. Owner only.
+/// Gives no new leases of the resource from here on. The owner still accepts those that are
+/// reserved, and the work ends at its own pace. Twice is once. Owner only.
 ///
 /// CREW_STALE, CREW_FLEET_NOT_OWNER, CREW_FLEET_LIFE_ENDED, CREW_FLEET_RESETTING, CREW_BAD_HANDLE.
 #[unsafe(no_mangle)]
@@ -48,9 +49,9 @@ pub extern "C" fn crew_fleet_drain(fleet: crew_fleet, resource: crew_resource) -
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct crew_candidate {
-    /// Its name.
+    /// The resource's name.
     pub resource: crew_resource,
-    /// Who owns it.
+    /// The life that owns it.
     pub owner: crew_life,
     /// 1: this membership's own life does; else 0.
     pub local: u32,
@@ -62,9 +63,9 @@ pub struct crew_candidate {
     pub reserved: u32,
     /// Units at work.
     pub active: u32,
-    /// Units that could be reserved: none while it drains.
+    /// Units that a caller could reserve: none while it drains.
     pub free: u32,
-    /// When it was reserved last, by the clock of the port; 0: never.
+    /// The time of its last reservation, by the clock of the port; 0: never.
     pub reserved_at_ms: u32,
 }
 
@@ -84,9 +85,9 @@ impl From<Candidate> for crew_candidate {
     }
 }
 
-/// The resources under the key, in the table's order, the first `room` of them into `buffer`; *count is
-/// how many there were. A snapshot, never a reservation. What a dead process owned is taken back when it
-/// is met. Looking uses no key up.
+/// Writes the resources under the key into `buffer`, in the table's order, as many as fit; *count
+/// is how many there were. A snapshot, never a reservation. The look takes back the resources of
+/// dead processes that it finds. It uses no key up.
 ///
 /// CREW_NULL_ARGUMENT (count; buffer, unless room is 0), CREW_STALE, CREW_BAD_HANDLE.
 ///
@@ -100,21 +101,11 @@ pub unsafe extern "C" fn crew_fleet_candidates(
     room: u32,
     count: *mut u32,
 ) -> i32 {
-    let look = || {
-        if buffer.is_null() && room > 0 {
-            return Err(CREW_NULL_ARGUMENT);
-        }
+    let fill = |buffer: &mut Buffer<crew_candidate>| {
         let node = enter(fleet)?;
-        let mut found = 0;
-        for candidate in node.members(key.into()) {
-            if found < room {
-                // SAFETY: within the caller's buffer.
-                unsafe { buffer.add(found as usize).write(candidate.into()) }
-            }
-            found += 1;
-        }
-        Ok(found)
+        node.candidates(key.into()).for_each(|candidate| buffer.put(candidate.into()));
+        Ok(())
     };
     // SAFETY: the caller's promise.
-    unsafe { give(count, look) }
+    unsafe { give_many(buffer, room, count, fill) }
 }

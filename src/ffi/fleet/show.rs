@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The report, and ids as text.
 
-use super::usage::with_c_text;
-use super::*;
+use super::{crew_fleet, crew_resource, enter};
+use crate::ffi::boot::CREW_TEXT_BYTES;
+use crate::ffi::pointer::{give, read_text, status};
+use crate::ffi::report::{crew_sink, with_c_text};
+use crate::ffi::status::{
+    CREW_BAD_HANDLE, CREW_BAD_TEXT, CREW_BAD_VALUE, CREW_NULL_ARGUMENT, CREW_OK,
+};
+use crate::fleet::Id;
 use core::ffi::{c_char, c_void};
 use core::fmt::Write;
 
-/// Prints who is in the table and who holds what, since when. Level 0: a line of figures, and one for
-/// each node: name, process, life, whether it is alive. 1: the resources of each node too: key, units
-/// reserved, at work, in all; and each key: how often it has changed, whether it was waited for since. 2
-/// and above: each pending reservation (by whom, since when), execution and permit too. Crew is on the stack while `sink` runs, as with crew_report: it must return.
+/// Prints the table's nodes and what each holds, since when. Level 0: a line of figures, and one
+/// for each node: name, process, life, whether it is alive. 1: the resources of each node too: key,
+/// units reserved, at work, in all; and each key: how often it has changed, whether a caller has
+/// waited for it since. 2 and above: each pending reservation (its holder and age), execution and
+/// permit too. Crew is on the stack while `sink` runs, as with crew_report: it must return.
 ///
 /// CREW_NULL_ARGUMENT (sink), CREW_STALE, CREW_BAD_HANDLE.
 ///
@@ -56,7 +63,7 @@ pub unsafe extern "C" fn crew_resource_print(
     }
     let id = Id::from(resource);
     let mut line = heapless::String::<{ CREW_RESOURCE_TEXT_BYTES as usize - 1 }>::new();
-    // What does not parse again never was an id.
+    // Bits that do not parse again never were a resource's.
     if write!(line, "{id}").is_err() || line.parse() != Ok(id) {
         return CREW_BAD_HANDLE;
     }

@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::fleet::{
-    Budget, Choice, Error, Id, Lease, Life, Limits, PERMITS, Plan, View, Wait, local_first,
-    local_only,
+    Choice, CreationBudget, Error, FleetLease, Id, Life, Limits, PERMITS, Plan, View, Wait,
+    local_first, local_only,
 };
 
 const LIMITS: Limits = Limits { max_live: 2, attempts: 3 };
@@ -13,20 +13,20 @@ const LIMITS: Limits = Limits { max_live: 2, attempts: 3 };
 fn live_and_being_created_stay_under_the_budget() {
     let world = World::new(SMALL);
     let (one, two) = (world.join(), world.join());
-    let spent = |live, creating| Error::BudgetSpent(Budget { live, creating });
+    let spent = |live, creating| Error::BudgetSpent(CreationBudget { live, creating });
     let first = one.claim_create(KEY, 2).unwrap();
     let second = two.claim_create(KEY, 2).unwrap();
     assert_eq!(one.claim_create(KEY, 2).unwrap_err(), spent(0, 2));
     let id = one.register(KEY, 1).unwrap();
     drop(first);
-    assert_eq!(two.budget(KEY), Ok(Budget { live: 1, creating: 1 }));
+    assert_eq!(two.budget(KEY), Ok(CreationBudget { live: 1, creating: 1 }));
     assert_eq!(one.claim_create(KEY, 2).unwrap_err(), spent(1, 1));
     drop(second);
     let third = one.claim_create(KEY, 2).unwrap();
     assert_eq!(one.claim_create(KEY, 0).unwrap_err(), spent(1, 1));
     drop(third);
     one.unregister(id).unwrap();
-    assert_eq!(two.budget(KEY), Ok(Budget { live: 0, creating: 0 }));
+    assert_eq!(two.budget(KEY), Ok(CreationBudget { live: 0, creating: 0 }));
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn a_claim_is_finished_once() {
     // The next one has the same cell.
     let next = one.claim_create(KEY, 1).unwrap();
     assert_eq!(one.finish(claim), Err(Error::Stale));
-    assert_eq!(one.budget(KEY), Ok(Budget { live: 0, creating: 1 }));
+    assert_eq!(one.budget(KEY), Ok(CreationBudget { live: 0, creating: 1 }));
     drop(next);
     assert_eq!(world.table().audit().unwrap().permits, 0);
 }
@@ -53,16 +53,16 @@ fn a_permit_that_is_dropped_after_its_lifes_death_takes_nothing() {
     let (one, two) = (world.join(), world.join());
     let permit = one.claim_create(KEY, 1).unwrap();
     two.node_dead(one.life()).unwrap();
-    assert_eq!(two.budget(KEY), Ok(Budget { live: 0, creating: 0 }));
+    assert_eq!(two.budget(KEY), Ok(CreationBudget { live: 0, creating: 0 }));
     let next = two.claim_create(KEY, 1).unwrap();
     drop(permit);
     assert_eq!(
         two.budget(KEY),
-        Ok(Budget { live: 0, creating: 1 }),
+        Ok(CreationBudget { live: 0, creating: 1 }),
         "not below, not the next one's"
     );
     drop(next);
-    assert_eq!(two.budget(KEY), Ok(Budget { live: 0, creating: 0 }));
+    assert_eq!(two.budget(KEY), Ok(CreationBudget { live: 0, creating: 0 }));
 }
 
 #[test]
@@ -81,8 +81,8 @@ fn looking_installs_nothing() {
     let world = World::new(Geometry { keys: 1, ..SMALL });
     let node = world.join();
     let stranger = Key(77);
-    assert_eq!(node.members(stranger).count(), 0);
-    assert_eq!(node.budget(stranger), Ok(Budget { live: 0, creating: 0 }));
+    assert_eq!(node.candidates(stranger).count(), 0);
+    assert_eq!(node.budget(stranger), Ok(CreationBudget { live: 0, creating: 0 }));
     assert_eq!(node.version(stranger), 0);
     assert_eq!(node.wait(stranger, 0, 0), Ok(Wait::TimedOut));
     let plan = node.acquire(stranger, Limits { max_live: 0, attempts: 1 }, local_first);
@@ -170,7 +170,9 @@ fn policies_prefer_what_they_say() {
     let theirs = one.register(KEY, 9).unwrap();
     let ours = two.register(KEY, 1).unwrap();
     let reuse = |plan: Result<Plan<'_, '_>, Error>| match plan {
-        Ok(Plan::LocalReuse(Lease { id, .. }) | Plan::RemoteReuse(Lease { id, .. })) => Some(id),
+        Ok(Plan::LocalReuse(FleetLease { id, .. }) | Plan::RemoteReuse(FleetLease { id, .. })) => {
+            Some(id)
+        }
         _ => None,
     };
     let one_live = Limits { max_live: 2, attempts: 1 };
@@ -230,7 +232,7 @@ fn owners_are_who_is_in_the_table_sorted() {
     assert_eq!(owners[..2], [one.life(), three.life()]);
     assert_eq!(one.owners(&mut []), 2, "how many there are");
     drop(permit);
-    // Says nothing about who is alive.
+    // The table does not say whether an owner is alive.
     let dead = three.life();
     world.kill(three);
     assert_eq!(one.owners(&mut owners), 1);

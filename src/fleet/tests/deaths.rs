@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Lives that end: reported, met, swept up, begun anew; and resets.
+//! Lives that end: by a report, found by others, swept up, followed by the next; and resets.
 
 use super::*;
-use crate::fleet::geometry::{BOOTS, ENTRY_TENANCY, EPOCH, KEY_CLAIMS, LIFE, RESETTER};
+use crate::fleet::geometry::{BOOTS, EPOCH, KEY_CLAIMS, LIFE, RESETTER};
 use crate::fleet::id::INCARNATION_MAX;
-use crate::fleet::words::{Cell, EntryTenancy};
-use crate::fleet::{Budget, Counted, Error, Figures, Life, Swept, Wait};
+use crate::fleet::words::Cell;
+use crate::fleet::{Counted, CreationBudget, Error, Life, Swept, TableFigures, Wait};
 
 #[test]
 fn a_death_report_closes_that_incarnation_only() {
@@ -13,7 +13,7 @@ fn a_death_report_closes_that_incarnation_only() {
     world.desk.blind.store(1, SeqCst);
     let (one, two) = (world.join(), world.join());
     let (theirs, ours) = (one.register(KEY, 1).unwrap(), two.register(KEY, 1).unwrap());
-    let execution = one.accept(&one.reserve(theirs).unwrap()).unwrap();
+    let execution = at_work(&one, theirs);
     let _claim = one.claim_create(Key(5), 9).unwrap().into_claim();
     let before = two.version(KEY);
     let life = one.life();
@@ -21,10 +21,10 @@ fn a_death_report_closes_that_incarnation_only() {
     assert!(two.active(theirs).is_ok(), "another life of the node is untouched");
     two.node_dead(life).unwrap();
     assert_eq!(two.reserve(theirs), Err(Error::Stale));
-    assert_eq!(two.budget(Key(5)), Ok(Budget { live: 0, creating: 0 }));
+    assert_eq!(two.budget(Key(5)), Ok(CreationBudget { live: 0, creating: 0 }));
     assert_ne!(two.version(KEY), before, "who waits for the key is told");
     assert!(two.reserve(ours).is_ok());
-    // The reported one was alive after all: it is told so, whatever it does.
+    // The reported life goes on after all: each of its calls says that it was ended.
     assert_eq!(one.complete(execution), Err(Error::Ended));
     assert_eq!(one.register(KEY, 1), Err(Error::Ended));
     assert_eq!(one.reserve(ours), Err(Error::Ended));
@@ -55,7 +55,7 @@ fn nobody_has_to_report_a_death() {
     let id = one.register(KEY, 1).unwrap();
     let _claim = one.claim_create(KEY, 9).unwrap().into_claim();
     world.kill(one);
-    assert_eq!(two.members(KEY).count(), 0, "met by looking");
+    assert_eq!(two.candidates(KEY).count(), 0, "met by looking");
     assert_eq!(two.reserve(id), Err(Error::Stale));
     assert!(two.claim_create(KEY, 1).is_ok(), "met by claiming");
     let three = world.join();
@@ -63,7 +63,7 @@ fn nobody_has_to_report_a_death() {
     world.kill(three);
     assert_eq!(two.sweep(), Ok(Swept { lives: 1, cells: 0 }), "met by nobody");
     assert_eq!(two.sweep(), Ok(Swept { lives: 0, cells: 0 }));
-    let expected = Figures { lives: 1, ..Figures::default() };
+    let expected = TableFigures { lives: 1, ..TableFigures::default() };
     assert_eq!(world.table().audit(), Ok(expected));
 }
 
@@ -78,13 +78,13 @@ fn a_new_life_of_a_lane_finds_it_clear() {
         last = node.life().incarnation;
         let id = node.register(KEY, 2).unwrap();
         node.reserve(id).unwrap();
-        node.accept(&node.reserve(id).unwrap()).unwrap();
+        at_work(&node, id);
         world.kill(node);
     }
     let node = world.join();
-    assert_eq!(world.table().audit(), Ok(Figures { lives: 1, ..Figures::default() }));
+    assert_eq!(world.table().audit(), Ok(TableFigures { lives: 1, ..TableFigures::default() }));
     node.leave();
-    assert_eq!(world.table().audit(), Ok(Figures::default()));
+    assert_eq!(world.table().audit(), Ok(TableFigures::default()));
 }
 
 #[test]
@@ -95,42 +95,22 @@ fn leaving_closes_what_one_owned() {
     let lease = two.reserve(id).unwrap();
     one.leave();
     assert!(!two.is_current(&lease));
-    assert_eq!(world.table().audit(), Ok(Figures { lives: 1, ..Figures::default() }));
-}
-
-/// Leaves in the table what a process leaves that dies after each of the steps of a reservation.
-fn die_while_reserving(node: &Node<'_>, id: crate::fleet::Id, steps: u32) {
-    let (slot, generation) = node.slot_of(id).unwrap();
-    let entry = (0..8).find(|entry| Cell::claim(node.region.entry(slot, *entry), node.life()));
-    let entry = entry.unwrap();
-    if steps > 0 {
-        node.region
-            .beside_entry(slot, entry, ENTRY_TENANCY)
-            .store(EntryTenancy::new(generation, 0).pack(), SeqCst);
-    }
-    if steps > 1 {
-        node.region.usage(slot).fetch_or(1 << entry, SeqCst);
-    }
-    if steps > 2 {
-        assert!(Cell::publish(
-            node.region.entry(slot, entry),
-            node.life(),
-            0x3abc_def0 + entry as u32
-        ));
-    }
+    assert_eq!(world.table().audit(), Ok(TableFigures { lives: 1, ..TableFigures::default() }));
 }
 
 #[test]
 fn what_a_dead_reserver_left_is_taken_back_when_it_is_in_the_way() {
-    for steps in 0..4 {
+    use Reserved::{Claimed, Published, TenancyWritten, UnitTaken};
+    for (steps, last) in [Claimed, TenancyWritten, UnitTaken, Published].into_iter().enumerate() {
         let world = World::new(SMALL);
         let (owner, user) = (world.join(), world.join());
         let id = owner.register(KEY, 1).unwrap();
-        die_while_reserving(&user, id, steps);
+        reserve_until(&user, user.slot_of(id).unwrap(), 0, last);
         world.kill(user);
         let next = world.table().join(Some(3)).unwrap();
-        if steps == 3 {
-            // It had its lease: whoever holds one may vanish, and only the owner's grace ends that.
+        if last == Published {
+            // The dead user had its lease. A holder may vanish at any time, and only the owner's
+            // grace ends its reservation.
             assert_eq!(next.reserve(id), Err(Error::Busy));
             world.pass_ms(10);
             owner.reconcile(id, Counted { table: 0, really: 0 }, 5).unwrap();
@@ -146,8 +126,8 @@ fn a_life_that_ends_in_the_middle_of_taking_something_back_leaves_it_to_be_taken
     let world = World::new(SMALL);
     let (owner, one, two) = (world.join(), world.join(), world.join());
     let id = owner.register(KEY, 1).unwrap();
-    let (slot, _) = owner.slot_of(id).unwrap();
-    die_while_reserving(&one, id, 2);
+    let (slot, generation) = owner.slot_of(id).unwrap();
+    reserve_until(&one, (slot, generation), 0, Reserved::UnitTaken);
     let seen = owner.region.entry(slot, 0).load(SeqCst);
     world.kill(one);
     assert!(Cell::take_over(owner.region.entry(slot, 0), seen, two.life()));
@@ -198,9 +178,9 @@ fn reset_starts_a_new_epoch() {
     assert_eq!(two.finish(permit.claim()), Err(Error::Stale));
     let claim = two.claim_create(KEY, 1).unwrap();
     drop(permit);
-    assert_eq!(one.budget(KEY), Ok(Budget { live: 0, creating: 1 }));
+    assert_eq!(one.budget(KEY), Ok(CreationBudget { live: 0, creating: 1 }));
     drop(claim);
-    assert_eq!(world.table().audit(), Ok(Figures { lives: 2, ..Figures::default() }));
+    assert_eq!(world.table().audit(), Ok(TableFigures { lives: 2, ..TableFigures::default() }));
     let new = one.register(Key(6), 1).unwrap();
     assert!(two.reserve(new).is_ok(), "keys and slots can be used again");
 }
@@ -224,7 +204,7 @@ fn a_reset_whose_process_died_is_finished_by_the_next_operation() {
         one.register(KEY, 1).unwrap();
         one.reset_all().unwrap();
         let three = world.join();
-        assert_eq!(world.table().audit(), Ok(Figures { lives: 2, ..Figures::default() }));
+        assert_eq!(world.table().audit(), Ok(TableFigures { lives: 2, ..TableFigures::default() }));
         three.register(KEY, 1).unwrap();
     }
 }

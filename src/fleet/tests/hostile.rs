@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A region that somebody scribbles over: errors, never a panic or a loop without an end.
+//! A region that another process scribbles over gives errors, never a panic or an endless loop.
 
 use super::*;
-use crate::fleet::{Claim, Counted, Execution, Id, Lease, Life, Limits, local_first};
+use crate::fleet::{Claim, Counted, Execution, FleetLease, Id, Life, Limits, local_first};
 use proptest::prelude::*;
 use std::sync::atomic::AtomicBool;
 
@@ -11,7 +11,7 @@ fn everything(node: &Node<'_>, forged: u64) {
     let key = Key(u128::from(forged) << 64 | u128::from(forged));
     for key in [KEY, key] {
         let id = node.register(key, 3);
-        let _ = node.members(key).count();
+        let _ = node.candidates(key).count();
         let _ = node.budget(key);
         let _ = node.version(key);
         let _ = node.wait(key, 0, 0);
@@ -19,7 +19,7 @@ fn everything(node: &Node<'_>, forged: u64) {
         drop(node.acquire(key, Limits { max_live: 2, attempts: 2 }, local_first));
         for id in [id.unwrap_or(Id::from_bits(forged)), Id::from_bits(forged)] {
             let lease = node.reserve(id);
-            let forged = Lease { id, fence: forged, holder: node.life() };
+            let forged = FleetLease { id, fence: forged, holder: node.life() };
             for lease in [lease.unwrap_or(forged), forged] {
                 let _ = node.is_current(&lease);
                 let execution = node.accept(&lease);
@@ -73,7 +73,7 @@ proptest! {
     ) {
         let world = World::new(SMALL);
         let node = world.join();
-        // All but the header's geometry, which nobody reads again once it was checked.
+        // The header too: an opened table reads its geometry no more.
         for (word, value) in world.words.iter().zip(&random) {
             word.store(*value, SeqCst);
         }

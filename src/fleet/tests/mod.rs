@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The table on a simulated target: several nodes in one process, a clock that is set, deaths at will.
+//! The table on a simulated target: several nodes in one process, a clock that is set, deaths at
+//! will.
 
 mod claims;
 mod deaths;
@@ -13,8 +14,9 @@ mod opening;
 mod threads;
 mod waiting;
 
-use super::words::{AtomicU32, SeqCst};
-use super::{FleetPort, Geometry, Hold, Key, Node, Table};
+use super::geometry::{ENTRY_TENANCY, Slot};
+use super::words::{AtomicU32, Cell, EntryTenancy, SeqCst};
+use super::{Execution, FleetPort, Geometry, Hold, Id, Key, Node, Table};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 use std::vec::Vec;
@@ -25,7 +27,7 @@ pub(super) const LONG_MS: u32 = 300_000;
 pub(super) const SMALL: Geometry =
     Geometry { kind: 7, nodes: 4, resources: 4, executions: 16, keys: 4 };
 
-/// So often in a test; Miri is a thousand times slower.
+/// The rounds of a test: fewer under Miri, which is a thousand times slower.
 pub(super) const fn often(times: u32) -> u32 {
     if cfg!(miri) { times.div_ceil(100) } else { times }
 }
@@ -100,6 +102,41 @@ impl FleetPort for Desk {
     }
 }
 
+/// A unit of the owner's resource, reserved and accepted.
+pub(super) fn at_work(owner: &Node<'_>, id: Id) -> Execution {
+    owner.accept(&owner.reserve(id).unwrap()).unwrap()
+}
+
+/// The steps of a reservation after claiming its entry, in order.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+pub(super) enum Reserved {
+    Claimed,
+    TenancyWritten,
+    UnitTaken,
+    Published,
+}
+
+/// Leaves in the entry what a reserver leaves that dies, or is held up, after the step `last`.
+pub(super) fn reserve_until(
+    node: &Node<'_>,
+    (slot, generation): (Slot, u32),
+    entry: usize,
+    last: Reserved,
+) {
+    let word = node.region.entry(slot, entry);
+    assert!(Cell::claim(word, node.life()));
+    if last >= Reserved::TenancyWritten {
+        let tenancy = EntryTenancy::new(generation, 0).pack();
+        node.region.beside_entry(slot, entry, ENTRY_TENANCY).store(tenancy, SeqCst);
+    }
+    if last >= Reserved::UnitTaken {
+        node.region.usage(slot).fetch_or(1 << entry, SeqCst);
+    }
+    if last >= Reserved::Published {
+        assert!(Cell::publish(word, node.life(), 99));
+    }
+}
+
 /// Memory and target of one table.
 pub(super) struct World {
     pub words: Vec<AtomicU32>,
@@ -121,7 +158,7 @@ impl World {
         self.table().join(None).unwrap()
     }
 
-    /// The node's process is killed.
+    /// Kills the node's process.
     pub fn kill(&self, node: Node<'_>) {
         self.desk.let_go(node.life().node);
         core::mem::forget(node);

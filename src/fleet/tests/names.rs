@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Who the nodes are, what the report says, and ending a wait.
+//! The nodes' names, the report, and ending a wait.
 
 use super::*;
 use crate::fleet::{Error, Life, Peer};
@@ -32,7 +32,7 @@ fn a_node_has_the_name_and_the_process_of_its_life() {
     world.kill(one);
     let dead = table.peers().find(|peer| peer.life == life).unwrap();
     assert_eq!((dead.name.as_str(), dead.hold), ("ioc:one", Hold::Free));
-    // The next process in the lane says nothing: nothing of the last one's stays.
+    // The next process in the lane gives no name: nothing of the last one's stays.
     let next = table.join(Some(2)).unwrap();
     let peer = table.peers().find(|peer| peer.life == next.life()).unwrap();
     assert_eq!((peer.name.as_str(), peer.process), ("", 0));
@@ -123,7 +123,7 @@ fn a_wait_ends_when_it_shall_not_go_on() {
         stop.store(1, SeqCst);
         node.wake_waiters();
         for waiter in waiters {
-            // Woken by the count that moved, or by the question.
+            // Ended by the count that moved, or by `goes_on`.
             let ended = waiter.join().unwrap();
             assert!(matches!(ended, Err(Error::Stale) | Ok(crate::fleet::Wait::Changed(_))));
         }

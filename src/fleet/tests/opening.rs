@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Geometry, and what a region may hold.
+//! Geometry, and the contents that a region may have.
 
 use super::*;
-use crate::fleet::OpenError;
+use crate::fleet::TableError;
 use proptest::prelude::*;
 
-fn try_open(world: &World, geometry: Geometry) -> Result<(), OpenError> {
+fn try_open(world: &World, geometry: Geometry) -> Result<(), TableError> {
     Table::open(&world.words, geometry, &world.desk).map(|_| ())
 }
 
@@ -21,7 +21,7 @@ fn a_peer_of_another_geometry_is_refused() {
         (Geometry { executions: 8, ..SMALL }, "executions"),
         (Geometry { keys: 2, ..SMALL }, "keys"),
     ] {
-        assert_eq!(try_open(&world, geometry), Err(OpenError::OtherGeometry(what)));
+        assert_eq!(try_open(&world, geometry), Err(TableError::OtherGeometry(what)));
     }
     assert_eq!(try_open(&world, SMALL), Ok(()));
     assert!(made.reserve(id).is_ok(), "the table is as it was");
@@ -32,43 +32,43 @@ fn what_is_no_table_of_ours_is_told_apart() {
     let world = World::new(SMALL);
     world.table();
     let magic = world.words[0].swap(77, SeqCst);
-    assert_eq!(try_open(&world, SMALL), Err(OpenError::NotATable));
+    assert_eq!(try_open(&world, SMALL), Err(TableError::NotATable));
     world.words[0].store(magic.swap_bytes(), SeqCst);
-    assert_eq!(try_open(&world, SMALL), Err(OpenError::OtherByteOrder));
+    assert_eq!(try_open(&world, SMALL), Err(TableError::OtherByteOrder));
     world.words[0].store(magic, SeqCst);
     world.words[1].fetch_add(1, SeqCst);
-    assert_eq!(try_open(&world, SMALL), Err(OpenError::OtherVersion));
+    assert_eq!(try_open(&world, SMALL), Err(TableError::OtherVersion));
     let short = &world.words[..world.words.len() - 1];
     world.words[1].fetch_sub(1, SeqCst);
     let bytes = SMALL.bytes().unwrap();
     let opened = Table::open(short, SMALL, &world.desk).map(|_| ());
-    assert_eq!(opened, Err(OpenError::TooSmall { bytes }));
+    assert_eq!(opened, Err(TableError::TooSmall { bytes }));
     assert_eq!(
         Table::open(&[], SMALL, &world.desk).map(|_| ()),
-        Err(OpenError::TooSmall { bytes })
+        Err(TableError::TooSmall { bytes })
     );
 }
 
 #[test]
 fn a_refused_peer_learns_what_the_table_was_made_with() {
     let world = World::new(SMALL);
-    assert_eq!(Geometry::of_table(&world.words), Err(OpenError::NotATable), "nobody made one");
+    assert_eq!(Geometry::of_table(&world.words), Err(TableError::NotATable), "nobody made one");
     world.table();
     assert_eq!(Geometry::of_table(&world.words), Ok(SMALL));
     for words in 0..7 {
         let short = Geometry::of_table(&world.words[..words]);
-        assert_eq!(short, Err(OpenError::NotATable), "{words} words of it");
+        assert_eq!(short, Err(TableError::NotATable), "{words} words of it");
     }
     let magic = world.words[0].swap(77, SeqCst);
-    assert_eq!(Geometry::of_table(&world.words), Err(OpenError::NotATable));
+    assert_eq!(Geometry::of_table(&world.words), Err(TableError::NotATable));
     world.words[0].store(magic.swap_bytes(), SeqCst);
-    assert_eq!(Geometry::of_table(&world.words), Err(OpenError::OtherByteOrder));
+    assert_eq!(Geometry::of_table(&world.words), Err(TableError::OtherByteOrder));
     world.words[0].store(magic, SeqCst);
     world.words[1].fetch_add(1, SeqCst);
-    assert_eq!(Geometry::of_table(&world.words), Err(OpenError::OtherVersion));
+    assert_eq!(Geometry::of_table(&world.words), Err(TableError::OtherVersion));
     world.words[1].fetch_sub(1, SeqCst);
     world.words[5].store(3, SeqCst);
-    assert_eq!(Geometry::of_table(&world.words), Err(OpenError::NotATable), "no power of two");
+    assert_eq!(Geometry::of_table(&world.words), Err(TableError::NotATable), "no power of two");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_target_that_cannot_wait_is_refused() {
     let image = crate::fleet::Image::new(&crate::shim::PORT, &[]).unwrap();
     let world = World::new(SMALL);
     let opened = Table::open(&world.words, SMALL, &image).map(|_| ());
-    assert_eq!(opened, Err(OpenError::CannotWait));
+    assert_eq!(opened, Err(TableError::CannotWait));
     assert!(world.words.iter().all(|word| word.load(SeqCst) == 0), "and nothing was written");
 }
 
@@ -90,9 +90,9 @@ fn a_maker_that_died_midway_is_completed_by_the_next() {
             to.store(from.load(SeqCst), SeqCst);
         }
         assert_eq!(try_open(&world, SMALL), Ok(()), "after {written} words");
-        // One of another geometry finds that its own cannot be made any more, once that was written.
+        // A peer of another geometry cannot make its own table any more once that word was written.
         let other = try_open(&world, Geometry { keys: 8, ..SMALL });
-        assert!(matches!(other, Err(OpenError::OtherGeometry("keys"))), "{other:?}");
+        assert!(matches!(other, Err(TableError::OtherGeometry("keys"))), "{other:?}");
     }
 }
 
@@ -133,12 +133,12 @@ fn numbers_outside_their_bounds_are_refused() {
     ] {
         assert_eq!(geometry.words(), None, "{geometry:?}");
         let world = World::new(SMALL);
-        assert!(matches!(try_open(&world, geometry), Err(OpenError::BadGeometry(_))));
+        assert!(matches!(try_open(&world, geometry), Err(TableError::BadGeometry(_))));
     }
 }
 
 proptest! {
-    // Every word of the table has one use: what is written through one accessor is read by no other.
+    // Every word of the table has one use: no two accessors give the same word.
     #[test]
     fn no_two_places_are_one_word(kind in 1..64u8, nodes in 1..4u32, resources in 0..4u32,
                                   executions in 0..5u32, keys in 0..4u32) {
@@ -160,7 +160,9 @@ proptest! {
                 for word in 0..5 { prop_assert!(place(region.slot(slot, word))); }
                 for entry in 0..8 {
                     prop_assert!(place(region.entry(slot, entry)));
-                    for word in 0..4 { prop_assert!(place(region.beside_entry(slot, entry, word))); }
+                    for word in 0..4 {
+                        prop_assert!(place(region.beside_entry(slot, entry, word)));
+                    }
                 }
             }
             for cell in 0..geometry.executions as usize {

@@ -2,7 +2,7 @@
 //! Many threads of several nodes at once.
 
 use super::*;
-use crate::fleet::{Counted, Error, Id, Lease, Limits, Plan, local_first};
+use crate::fleet::{Counted, Error, FleetLease, Id, Limits, Plan, local_first};
 use std::sync::Barrier;
 use std::sync::mpsc;
 use std::thread;
@@ -35,7 +35,7 @@ fn claims_hold_the_fleet_under_max_live() {
     }
 }
 
-// What is created under claims never passes the bound, while creations, endings and claims race.
+// Creations under claims never pass the bound, while creations, endings and claims race.
 #[test]
 fn what_is_created_stays_under_max_live() {
     let world = World::new(Geometry { resources: 8, ..SMALL });
@@ -72,13 +72,13 @@ fn a_candidates_units_are_of_one_moment() {
     thread::scope(|scope| {
         scope.spawn(|| {
             for _ in 0..often(20_000) {
-                let execution = owner.accept(&owner.reserve(id).unwrap()).unwrap();
+                let execution = at_work(&owner, id);
                 owner.complete(execution).unwrap();
             }
             done.store(1, SeqCst);
         });
         while done.load(SeqCst) == 0 {
-            for seen in user.members(KEY) {
+            for seen in user.candidates(KEY) {
                 assert!(seen.reserved + seen.active <= 1, "{seen:?}");
             }
         }
@@ -117,8 +117,9 @@ fn many_writers_of_few_keys_make_one_entry_each() {
     }
 }
 
-// Users reserve and send their leases to the owner, which accepts, completes, ages, and ends and begins
-// resources meanwhile. No more than its capacity is ever at work, and all sums up afterwards.
+// Users reserve and send their leases to the owner, which accepts, completes, ages, and ends and
+// begins resources meanwhile. A resource never has more units at work than its capacity, and all
+// sums up afterwards.
 #[test]
 fn users_and_owners_race_and_all_sums_up() {
     const CAPACITY: u32 = 3;
@@ -126,7 +127,7 @@ fn users_and_owners_race_and_all_sums_up() {
     let nodes = [0; 4].map(|_| world.join());
     let at_work = AtomicU32::new(0);
     let users_left = AtomicU32::new(6);
-    let (sender, receiver) = mpsc::channel::<Lease>();
+    let (sender, receiver) = mpsc::channel::<FleetLease>();
     let receiver = Mutex::new(receiver);
     let owner = &nodes[0];
     owner.register(KEY, CAPACITY).unwrap();
@@ -141,7 +142,7 @@ fn users_and_owners_race_and_all_sums_up() {
                         Plan::LocalReuse(lease) | Plan::RemoteReuse(lease) => {
                             if i % 16 != 0 {
                                 sender.send(lease).unwrap();
-                            } // else it vanishes
+                            } // else the user vanishes with its lease
                         }
                         _ => {
                             node.wait(KEY, since, 5).unwrap();
@@ -181,7 +182,7 @@ fn users_and_owners_race_and_all_sums_up() {
             });
         }
         scope.spawn(|| {
-            let current = || -> Option<Id> { owner.members(KEY).next().map(|member| member.id) };
+            let current = || -> Option<Id> { owner.candidates(KEY).next().map(|member| member.id) };
             let mut n = 0;
             while users_left.load(SeqCst) > 0 {
                 n += 1;
@@ -202,7 +203,7 @@ fn users_and_owners_race_and_all_sums_up() {
     drop(sender);
     let left = world.table().audit().unwrap();
     assert_eq!((left.active, left.executions), (0, 0));
-    if let Some(member) = owner.members(KEY).next() {
+    if let Some(member) = owner.candidates(KEY).next() {
         world.pass_ms(1_000);
         owner.reconcile(member.id, Counted { table: 0, really: 0 }, 20).unwrap();
     }

@@ -2,7 +2,7 @@
 //! Waiting for a key and for the table.
 
 use super::*;
-use crate::fleet::{Counted, Error, Image, PENDING, Seat, Wait};
+use crate::fleet::{Counted, Error, Image, PENDING, Wait, WaitSlot};
 use std::thread;
 
 fn until(condition: impl Fn() -> bool) {
@@ -29,7 +29,7 @@ fn what_frees_or_changes_something_moves_the_keys_count() {
     moved("register", true);
     drop(permit);
     moved("finish", true);
-    let execution = node.accept(&node.reserve(id).unwrap()).unwrap();
+    let execution = at_work(&node, id);
     moved("reserve and accept free nothing", false);
     node.complete(execution).unwrap();
     moved("complete", true);
@@ -48,7 +48,7 @@ fn what_frees_or_changes_something_moves_the_keys_count() {
     moved("another key's change", false);
 }
 
-// Busy for want of an entry and not of a unit: the next accept is what ends that.
+// Busy for want of an entry and not of a unit: the next accept ends that.
 #[test]
 fn an_owner_that_was_far_behind_moves_the_count_when_it_accepts() {
     let world = World::new(SMALL);
@@ -70,7 +70,7 @@ fn a_waiter_is_woken_by_complete() {
     let world = World::new(SMALL);
     let owner = world.join();
     let id = owner.register(KEY, 1).unwrap();
-    let execution = owner.accept(&owner.reserve(id).unwrap()).unwrap();
+    let execution = at_work(&owner, id);
     let since = owner.version(KEY);
     thread::scope(|scope| {
         let waiters = [0; 3].map(|_| scope.spawn(|| owner.wait(KEY, since, LONG_MS)));
@@ -103,7 +103,7 @@ fn a_wait_for_a_key_that_is_not_there_ends_when_it_comes() {
     thread::scope(|scope| {
         let waiter = scope.spawn(|| owner.wait(KEY, 0, LONG_MS));
         until(|| world.desk.sleepers.load(SeqCst) == 1);
-        owner.register(Key(2), 1).unwrap(); // wakes it, and is not what it waits for
+        owner.register(Key(2), 1).unwrap(); // wakes the waiter, but is not its key
         owner.register(KEY, 1).unwrap();
         assert!(matches!(waiter.join().unwrap(), Ok(Wait::Changed(1..))));
     });
@@ -130,11 +130,11 @@ fn watching_the_table_misses_nothing_between_the_try_and_the_wait() {
     });
 }
 
-// Two threads hand one unit to each other, each waiting for the other's complete: a lost wake-up is a
-// wait that times out.
+// Two threads hand one unit to each other, each waiting for the other's complete: a lost wake-up is
+// a wait that times out.
 #[test]
 fn no_wake_up_is_lost() {
-    static SEATS: [Seat; 2] = [const { Seat::new() }; 2];
+    static SEATS: [WaitSlot; 2] = [const { WaitSlot::new() }; 2];
     let image = Image::new(&crate::shim::PORT, &SEATS).unwrap();
     let words: Vec<_> = (0..SMALL.words().unwrap()).map(|_| AtomicU32::new(0)).collect();
     let table = Table::open(&words, SMALL, &image).unwrap();
@@ -166,7 +166,7 @@ fn no_wake_up_is_lost() {
 
 #[test]
 fn one_waiter_too_many_is_refused_at_once() {
-    static SEATS: [Seat; 1] = [const { Seat::new() }; 1];
+    static SEATS: [WaitSlot; 1] = [const { WaitSlot::new() }; 1];
     let image = Image::new(&crate::shim::PORT, &SEATS).unwrap();
     let words: Vec<_> = (0..SMALL.words().unwrap()).map(|_| AtomicU32::new(0)).collect();
     let table = Table::open(&words, SMALL, &image).unwrap();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Looking: the resources under a key, what is being created, who owns something.
+//! Looking: the resources under a key, the creations under way, the owners of anything.
 
 use super::geometry::{CAPACITY, KEY_CLAIMS, LAST_RESERVE, OWNER, Slot};
 use super::id::{Id, Key, Life};
@@ -10,11 +10,11 @@ use super::{Error, Node, PERMITS, Table};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Candidate {
-    /// Its name.
+    /// The resource's name.
     pub id: Id,
-    /// Who owns it.
+    /// The life that owns it.
     pub owner: Life,
-    /// Whether that is the life that asked.
+    /// Whether that is the asker's own life.
     pub local: bool,
     /// Whether it takes no new leases.
     pub draining: bool,
@@ -24,16 +24,16 @@ pub struct Candidate {
     pub reserved: u32,
     /// Units at work.
     pub active: u32,
-    /// Units that could be reserved: none while it drains.
+    /// Units that an asker could reserve: none while it drains.
     pub free: u32,
-    /// When it was reserved last, by the port's clock; `None`: never.
+    /// The time of its last reservation, by the port's clock; `None`: never.
     pub reserved_at_ms: Option<u32>,
 }
 
-/// What counts against a key's `max_live`.
+/// The resources that count against a key's `max_live`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Budget {
+pub struct CreationBudget {
     /// Resources that are live, and not draining.
     pub live: u32,
     /// Creations that were claimed and have not ended.
@@ -41,8 +41,8 @@ pub struct Budget {
 }
 
 impl Table<'_> {
-    /// The slot's resource if it belongs to the key.
-    fn member(&self, slot: Slot, key: usize, of: Option<Life>) -> Option<Candidate> {
+    /// The slot's resource, if it belongs to the key. `of`: the asker.
+    fn candidate(&self, slot: Slot, key: usize, of: Option<Life>) -> Option<Candidate> {
         // Most slots end here, after one word.
         if self.region.slot_key(slot).load(SeqCst) as usize != key {
             return None;
@@ -53,10 +53,10 @@ impl Table<'_> {
         }
         let owner = self.owner(slot);
         let capacity = self.region.slot(slot, CAPACITY).load(SeqCst);
-        // One word, so reserved and active are of the same moment.
+        // Reserved and active are in one word, and so of one moment.
         let usage = self.usage(slot);
         let last = self.region.slot(slot, LAST_RESERVE).load(Relaxed);
-        // Key, owner and capacity were this tenancy's if it is the same now.
+        // If the tenancy is still the same, key, owner and capacity were this one's.
         let now = self.tenancy(slot);
         if now.phase == Phase::Free || now.generation != tenancy.generation {
             return None;
@@ -76,8 +76,8 @@ impl Table<'_> {
         })
     }
 
-    /// Who owns something, resource or permit, sorted. Says who is in the table, not who is alive. Into
-    /// `owners`; how many there are.
+    /// Writes the lives that own a resource or a permit into `owners`, sorted, as many as fit;
+    /// answers how many there are. The table does not say whether they are alive.
     pub fn owners(&self, owners: &mut [Life]) -> usize {
         self.each_owner(|index, owner| {
             if let Some(place) = owners.get_mut(index) {
@@ -86,11 +86,11 @@ impl Table<'_> {
         })
     }
 
-    /// As [`Self::owners`], each with its number.
+    /// As [`Self::owners`]: gives each owner, with its number, to `found`.
     pub(crate) fn each_owner(&self, mut found: impl FnMut(usize, Life)) -> usize {
         let mut count = 0;
         let mut last = None;
-        // Each round finds the next one; the bound is what a table can hold.
+        // Each round finds the next owner. The bound is the most that a table can hold.
         let bound = u64::from(self.geometry().nodes) * u64::from(self.geometry().resources)
             + u64::from(self.geometry().keys) * PERMITS as u64;
         for _ in 0..bound {
@@ -124,21 +124,22 @@ impl Table<'_> {
     }
 }
 
-/// The resources under a key, in table order, each as it is when it comes up: a snapshot, and never a
-/// reservation. What a dead life owned is taken back when it is met.
+/// The resources under a key, in table order, each as it is when the iterator comes to it: a
+/// snapshot, and never a reservation. The iterator takes a dead life's resources back when it finds
+/// them.
 #[derive(Debug)]
-pub struct Members<'n, 'a> {
+pub struct Candidates<'n, 'a> {
     node: &'n Node<'a>,
     key: Option<usize>,
     next: Slot,
-    /// Slots of the lane.
+    /// The slots of the lane that `next` is in.
     slots: usize,
     lanes: usize,
-    /// The lane's life that was asked about last, and lives.
+    /// The last owner that was asked about and found alive, so that a lane is asked about once.
     alive: Option<Life>,
 }
 
-impl Members<'_, '_> {
+impl Candidates<'_, '_> {
     fn is_alive(&mut self, owner: Life) -> bool {
         if owner == self.node.life() || Some(owner) == self.alive {
             return true;
@@ -152,7 +153,7 @@ impl Members<'_, '_> {
     }
 }
 
-impl Iterator for Members<'_, '_> {
+impl Iterator for Candidates<'_, '_> {
     type Item = Candidate;
 
     fn next(&mut self) -> Option<Candidate> {
@@ -166,7 +167,7 @@ impl Iterator for Members<'_, '_> {
             }
             let slot = self.next;
             self.next.index += 1;
-            if let Some(candidate) = self.node.member(slot, key, Some(self.node.life()))
+            if let Some(candidate) = self.node.candidate(slot, key, Some(self.node.life()))
                 && self.is_alive(candidate.owner)
             {
                 return Some(candidate);
@@ -177,18 +178,19 @@ impl Iterator for Members<'_, '_> {
 }
 
 impl<'a> Node<'a> {
-    /// The resources under the key, one after the other. Looking installs nothing.
-    pub fn members(&self, key: Key) -> Members<'_, 'a> {
+    /// The resources under the key, one after the other. Looking installs no key.
+    pub fn candidates(&self, key: Key) -> Candidates<'_, 'a> {
         let lanes = self.region.lanes().end;
         let slots = if lanes > 0 { self.region.slots_used(0) } else { 0 };
         let next = Slot { lane: 0, index: 0 };
-        Members { node: self, key: self.find(key), next, slots, lanes, alive: None }
+        Candidates { node: self, key: self.find(key), next, slots, lanes, alive: None }
     }
 
-    /// The resources under the key, into `buffer`; how many there are.
-    pub fn candidates(&self, key: Key, buffer: &mut [Candidate]) -> usize {
+    /// Writes the resources under the key into `buffer`, as many as fit; answers how many there
+    /// are.
+    pub fn candidates_into(&self, key: Key, buffer: &mut [Candidate]) -> usize {
         let mut count = 0;
-        for candidate in self.members(key) {
+        for candidate in self.candidates(key) {
             if let Some(place) = buffer.get_mut(count) {
                 *place = candidate;
             }
@@ -197,21 +199,21 @@ impl<'a> Node<'a> {
         count
     }
 
-    pub(super) fn live_members(&self, key: Key) -> u32 {
-        self.members(key).filter(|member| !member.draining).count() as u32
+    pub(super) fn live_resources(&self, key: Key) -> u32 {
+        self.candidates(key).filter(|member| !member.draining).count() as u32
     }
 
     /// How many resources are live under the key, and how many are being created.
     ///
     /// # Errors
     /// [`Error::Resetting`], [`Error::Ended`].
-    pub fn budget(&self, key: Key) -> Result<Budget, Error> {
+    pub fn budget(&self, key: Key) -> Result<CreationBudget, Error> {
         self.live()?;
         let Some(entry) = self.find(key) else {
-            return Ok(Budget { live: 0, creating: 0 });
+            return Ok(CreationBudget { live: 0, creating: 0 });
         };
         self.tidy_permits(entry);
         let claims = Claims(self.region.key(entry, KEY_CLAIMS).load(SeqCst));
-        Ok(Budget { live: self.live_members(key), creating: claims.mask().count_ones() })
+        Ok(CreationBudget { live: self.live_resources(key), creating: claims.mask().count_ones() })
     }
 }
