@@ -4,7 +4,7 @@
 
 use crate::account::Shortfall;
 use crate::host::{AccountUsage, BootError, BootOptions, Host, Printer};
-use crate::port::{Member, Next, Outcome, Workers};
+use crate::port::{Member, Next, Outcome};
 use crate::sets::{self, OpenError, Sets, WorkerIndex};
 use crate::table::Handle;
 use core::fmt;
@@ -100,17 +100,29 @@ impl fmt::Debug for Crew {
     }
 }
 
-impl Workers for Crew {
-    fn next(&'static self, worker: usize) -> Next {
-        self.sets().next(WorkerIndex(worker))
+impl Member {
+    fn sets(self) -> Sets {
+        match self.process.downcast_ref::<Crew>() {
+            Some(crew) => crew.sets(),
+            None => unreachable!("a member is one of a `Crew`"),
+        }
     }
 
-    fn done(&'static self, worker: usize, outcome: Outcome, value: i32) {
-        self.sets().done(WorkerIndex(worker), outcome, value);
+    /// What the worker shall do now. Never blocks, never calls back.
+    pub fn next(self) -> Next {
+        self.sets().next(WorkerIndex(self.worker))
     }
 
-    fn exited(&'static self, worker: usize) {
-        self.sets().exited(WorkerIndex(worker));
+    /// The job that [`Next::Run`] gave has ended with `outcome` ([`Outcome::Returned`] or
+    /// [`Outcome::Failed`]) and `value`. Never blocks.
+    pub fn done(self, outcome: Outcome, value: i32) {
+        self.sets().done(WorkerIndex(self.worker), outcome, value);
+    }
+
+    /// The worker's thread ends, for whatever reason. Once, from the thread-exit hook, as the last
+    /// thing that the thread does with Crew.
+    pub fn exited(self) {
+        self.sets().exited(WorkerIndex(self.worker));
     }
 }
 

@@ -12,12 +12,13 @@ use crate::account::{
     Account,
     verdict::{self, Verdict},
 };
-use crate::port::{Member, Port, Severity, Workers};
+use crate::port::{Member, Port, Severity};
 use crate::sync::atomic::{
     AtomicU32,
     Ordering::{Acquire, Relaxed, Release},
 };
 use charges::Charges;
+use core::any::Any;
 use core::fmt::{self, Write};
 
 const MIB: usize = 1 << 20;
@@ -35,7 +36,7 @@ pub(crate) struct Host {
 
 struct Boot {
     port: &'static dyn Port,
-    workers: &'static dyn Workers,
+    workers: &'static (dyn Any + Send + Sync),
     asked_mib: Option<u32>,
     verdict: Verdict,
 }
@@ -122,7 +123,7 @@ impl Host {
     pub(crate) fn boot(
         &self,
         options: &BootOptions<'_>,
-        workers: &'static dyn Workers,
+        workers: &'static (dyn Any + Send + Sync),
         prepare: impl FnOnce(&dyn Port) -> Result<(), i32>,
     ) -> Result<(), BootError> {
         let _admin = self.admin().ok_or(BootError::Busy)?;

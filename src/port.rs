@@ -13,6 +13,7 @@ use crate::sync::atomic::{
     AtomicPtr, AtomicU32,
     Ordering::{Acquire, Release},
 };
+use core::any::Any;
 use core::ffi::c_void;
 
 /// Which system the process runs on. Every figure that was measured on one target is chosen by an
@@ -224,22 +225,12 @@ impl Outcome {
     }
 }
 
-/// What a worker loop says to the process that its thread belongs to, by the worker's number. A
-/// number that is no worker's is told to stop, and changes nothing.
-pub(crate) trait Workers: Sync {
-    /// See [`Member::next`].
-    fn next(&'static self, worker: usize) -> Next;
-    /// See [`Member::done`].
-    fn done(&'static self, worker: usize, outcome: Outcome, value: i32);
-    /// See [`Member::exited`].
-    fn exited(&'static self, worker: usize);
-}
-
 /// A worker as its own thread sees it: what a port's worker loop calls. A value that can be copied
 /// to the new thread.
 #[derive(Clone, Copy)]
 pub struct Member {
-    pub(crate) process: &'static dyn Workers,
+    /// The process that the worker is of; only `crew.rs` knows its type.
+    pub(crate) process: &'static (dyn Any + Send + Sync),
     pub(crate) worker: usize,
 }
 
@@ -248,23 +239,6 @@ impl Member {
     /// threads start with a number.
     pub fn index(self) -> usize {
         self.worker
-    }
-
-    /// What the worker shall do now. Never blocks, never calls back.
-    pub fn next(self) -> Next {
-        self.process.next(self.worker)
-    }
-
-    /// The job that [`Next::Run`] gave has ended with `outcome` ([`Outcome::Returned`] or
-    /// [`Outcome::Failed`]) and `value`. Never blocks.
-    pub fn done(self, outcome: Outcome, value: i32) {
-        self.process.done(self.worker, outcome, value);
-    }
-
-    /// The worker's thread ends, for whatever reason. Once, from the thread-exit hook, as the last
-    /// thing that the thread does with Crew.
-    pub fn exited(self) {
-        self.process.exited(self.worker);
     }
 }
 

@@ -14,7 +14,7 @@ use crate::limits::{JOBS_PER_WORKER, LABEL_BYTES, MAX_ROLES, MAX_SETS, MAX_WORKE
 use crate::port::Event;
 use crate::sync::atomic::{
     AtomicPtr, AtomicU32, AtomicUsize,
-    Ordering::{Acquire, Relaxed, Release},
+    Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 use crate::sync::{self, UnsafeCell};
 use crate::table::{Bitmap, Text, Word, word};
@@ -249,6 +249,13 @@ impl WorkerSlot {
     pub fn step(&self, from: u32, to: u32) -> bool {
         use worker_state::STATE;
         self.change(|word| (word & STATE == from).then_some(word & !STATE | to)).is_some()
+    }
+
+    /// From exactly `word` to state `to`, flags kept. False: the word has changed.
+    #[inline(always)]
+    pub fn step_from(&self, word: u32, to: u32) -> bool {
+        let next = word & !worker_state::STATE | to;
+        self.word.compare_exchange(word, next, AcqRel, Relaxed).is_ok()
     }
 
     #[inline(always)]

@@ -25,7 +25,7 @@ impl Sets {
                 // The job first, also when asked to stop: it was accepted. The step fails only when
                 // a flag changed.
                 ASSIGNED => {
-                    if worker.step(ASSIGNED, RUNNING) {
+                    if worker.step_from(word, RUNNING) {
                         return Next::Run {
                             function: function_of(worker),
                             argument: worker.argument.load(Relaxed),
@@ -33,7 +33,7 @@ impl Sets {
                     }
                 }
                 PARKED if word & STOP != 0 => {
-                    if worker.step(PARKED, STOPPED) {
+                    if worker.step_from(word, STOPPED) {
                         return Next::Stop;
                     }
                 }
@@ -81,22 +81,29 @@ impl Sets {
 
     pub(crate) fn done(self, w: WorkerIndex, outcome: Outcome, value: i32) {
         let worker = self.worker(w);
-        let job = worker.job.load(Relaxed) as usize;
-        let panicked = worker.failed.load(Relaxed) != 0;
-        let outcome = if panicked { Outcome::Failed } else { outcome };
-        let (value, label): (i32, Label) = if outcome == Outcome::Returned {
-            (value, Label::new()) // a clean return is silent
+        if outcome == Outcome::Returned && worker.failed.load(Relaxed) == 0 {
+            self.finish(worker, outcome, value, ""); // a clean return is silent
         } else {
-            worker.failed.store(0, Relaxed);
-            (0, worker.label.read())
-        };
-        // In this order, so that a joiner that knows the job's end finds the worker free and the set
-        // idle: worker, set, job. Only a running worker gets here; a forged call changes nothing.
-        if !worker.step(worker_state::RUNNING, worker_state::PARKED) {
-            return;
+            self.failed(worker);
         }
-        self.uncount_job(worker.set());
-        self.complete(job, &label, outcome, value);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn failed(self, worker: &WorkerSlot) {
+        worker.failed.store(0, Relaxed);
+        let label: Label = worker.label.read();
+        self.finish(worker, Outcome::Failed, 0, &label);
+    }
+
+    /// In this order, so that a joiner that knows the job's end finds the worker free and the set
+    /// idle: worker, set, job. Only a running worker gets here; a forged call changes nothing.
+    fn finish(self, worker: &WorkerSlot, outcome: Outcome, value: i32, label: &str) {
+        let job = worker.job.load(Relaxed) as usize;
+        if worker.step(worker_state::RUNNING, worker_state::PARKED) {
+            self.uncount_job(worker.set());
+            self.complete(job, label, outcome, value);
+        }
     }
 
     pub(crate) fn exited(self, w: WorkerIndex) {

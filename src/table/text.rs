@@ -15,18 +15,17 @@ pub(crate) const fn is_printable(byte: u8) -> bool {
     matches!(byte, b' '..=b'~')
 }
 
-/// Keeps as much of `text` as fits. What is left of the words is zero.
-#[inline]
+/// Keeps as much of `text` as fits, word by word, up to the word with the NUL that ends it.
+#[inline(always)] // also in an image built for size: each job's label goes this way
 pub(crate) fn write(words: &[AtomicU32], text: &[u8], order: Ordering) {
     let mut rest = text;
     for word in words {
-        let (now, next) = rest.split_at(rest.len().min(4));
-        let mut bytes = [0; 4];
-        for (to, from) in bytes.iter_mut().zip(now) {
-            *to = *from;
-        }
-        word.store(u32::from_le_bytes(bytes), order);
-        rest = next;
+        let Some((four, after)) = rest.split_first_chunk() else {
+            let last = rest.iter().rev().fold(0, |last, byte| last << 8 | u32::from(*byte));
+            return word.store(last, order);
+        };
+        word.store(u32::from_le_bytes(*four), order);
+        rest = after;
     }
 }
 
@@ -46,7 +45,7 @@ impl<const WORDS: usize> Text<WORDS> {
     }
 
     /// See [`write`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn write(&self, text: &[u8]) {
         write(&self.0, text, Relaxed);
     }

@@ -23,8 +23,19 @@ use crate::sync::atomic::{
 /// one of a bounded number of events (a job, a death, a release), so the loop is bounded by the
 /// competitors (P6).
 #[inline(always)]
-pub(crate) fn change(word: &AtomicU32, next: impl FnMut(u32) -> Option<u32>) -> Result<u32, u32> {
-    word.fetch_update(AcqRel, Acquire, next)
+pub(crate) fn change(
+    word: &AtomicU32,
+    mut next: impl FnMut(u32) -> Option<u32>,
+) -> Result<u32, u32> {
+    // As `fetch_update`, which an image built for size calls instead of inlining it.
+    let mut seen = word.load(Acquire);
+    while let Some(wanted) = next(seen) {
+        match word.compare_exchange_weak(seen, wanted, AcqRel, Acquire) {
+            Ok(before) => return Ok(before),
+            Err(now) => seen = now,
+        }
+    }
+    Err(seen)
 }
 
 /// What a [`Word`] holds: the generation, and a state of `BITS` bits.
