@@ -30,25 +30,32 @@ impl Sets {
         if lease.compare_exchange(generation, next, SeqCst, Relaxed).is_err() {
             return false;
         }
-        self.leave(s, |word| word.is(SetWord::LEASED).then_some(word.0 & !SetWord::LEASED));
+        // A set without threads is nothing but its reservation: it ends with the lease.
+        let bare = self.pool_of(s).role_count() == 0;
+        let unused = if bare { SetWord::RETIRED } else { SetWord::IDLE };
+        let release = |word: SetWord| word.is(SetWord::LEASED).then_some(word.0 & !SetWord::LEASED);
+        self.leave(s, unused, release);
         true
     }
 
+    /// Takes back the count of a job that has ended, or was not given after all.
+    pub(super) fn uncount_job(self, s: SetIndex) {
+        self.leave(s, SetWord::IDLE, |word| Some(word.0 - SetWord::ONE_JOB));
+    }
+
     /// Edge 7: takes something away from the set's word (the lease, a job). If that was the last of
-    /// them the set goes idle or is freed, by this thread, whose compare-and-swap made it so.
+    /// them the set becomes `unused` (idle, or retired) or is freed, by this thread, whose
+    /// compare-and-swap made it so.
     #[inline]
-    pub(super) fn leave(self, s: SetIndex, take_away: impl Fn(SetWord) -> Option<u32>) {
-        let bare = self.pool_of(s).role_count() == 0;
+    fn leave(self, s: SetIndex, unused: u32, take_away: impl Fn(SetWord) -> Option<u32>) {
         let word = self.set(s).change(|word| {
             let left = SetWord(take_away(word)?);
-            Some(match left {
-                // A set without threads is nothing but its reservation: it ends with the lease.
-                _ if left.is_unused() && bare => left.0 | SetWord::RETIRED,
-                _ if left.is_unused() && !left.is(SetWord::RETIRED) => left.0 | SetWord::IDLE,
-                _ => left.0,
-            })
+            let becomes = left.is_unused() && !left.is(SetWord::RETIRED);
+            Some(if becomes { left.0 | unused } else { left.0 })
         });
-        if let Some(word) = word {
+        if let Some(word) = word
+            && !word.is(SetWord::LEASED)
+        {
             self.settle(s, word);
         }
     }

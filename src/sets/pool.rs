@@ -271,10 +271,10 @@ impl Sets {
         let changing = pool.word.load().next_life(pool_state::CHANGING);
         pool.word.store_seq_cst(changing);
         pool.index.store(p as u32, Relaxed);
-        pool.name.write(options.name.as_bytes());
+        pool.name.keep(options.name);
         pool.flags.store(if options.role_names { ROLE_NAMES } else { 0 }, Relaxed);
         for (slot, role) in pool.roles.iter().zip(options.roles) {
-            slot.name.write(role.name.as_bytes());
+            slot.name.keep(role.name);
             slot.stack_bytes.store(role.stack_bytes, Relaxed);
             slot.priority.store(role.priority, Relaxed);
             slot.stack_used.store(0, Relaxed);

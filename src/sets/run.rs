@@ -155,11 +155,6 @@ impl Sets {
         Err(if busy { RunError::Busy } else { RunError::NotRun })
     }
 
-    /// Takes back the count of a job that was not given after all.
-    pub(super) fn uncount_job(self, s: SetIndex) {
-        self.leave(s, |word| Some(word.0 - SetWord::ONE_JOB));
-    }
-
     /// Writes the job into the booked worker and wakes it.
     fn assign(
         self,

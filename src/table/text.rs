@@ -50,6 +50,12 @@ impl<const WORDS: usize> Text<WORDS> {
         write(&self.0, text, Relaxed);
     }
 
+    /// As [`Self::write`], off the path of jobs.
+    #[inline(never)]
+    pub(crate) fn keep(&self, text: &str) {
+        self.write(text.as_bytes());
+    }
+
     /// See [`read`].
     pub(crate) fn read<const N: usize>(&self) -> heapless::String<N> {
         read(&self.0, Relaxed)
