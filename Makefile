@@ -81,6 +81,7 @@ C_WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
 # Sections of their own, so that an image takes only what it calls.
 C_FLAGS := -O2 -g -fPIC -ffunction-sections -fdata-sections $(C_WARNINGS)
 C_OBJECTS := $(patsubst %,$(BUILD)/lib/%.o,worker port_posix call_cxx fleet_acquire fleet_shm)
+C_HEADERS := $(wildcard include/*.h csrc/posix/*.h)
 
 lib: $(BUILD)/libcrew.a
 
@@ -97,13 +98,17 @@ $(BUILD)/libcrew.a: $(BUILD)/lib/libcrew_archive.a $(C_OBJECTS)
 	$(AR) rs $@.new $(C_OBJECTS) >/dev/null 2>&1
 	@mv $@.new $@
 
-$(BUILD)/lib/%.o: csrc/%.c $(wildcard csrc/*.h) include/crew.h
+$(BUILD)/lib/%.o: csrc/%.c $(C_HEADERS)
 	@mkdir -p $(@D)
-	$(CC) -std=c99 $(C_FLAGS) -Iinclude -Icsrc -c $< -o $@
+	$(CC) -std=c99 $(C_FLAGS) -Iinclude -c $< -o $@
 
-$(BUILD)/lib/%.o: csrc/%.cpp $(wildcard csrc/*.h) include/crew.h
+$(BUILD)/lib/%.o: csrc/posix/%.c $(C_HEADERS)
 	@mkdir -p $(@D)
-	$(CXX) -std=c++11 $(C_FLAGS) -Iinclude -Icsrc -c $< -o $@
+	$(CC) -std=c99 $(C_FLAGS) -Iinclude -c $< -o $@
+
+$(BUILD)/lib/%.o: csrc/%.cpp $(C_HEADERS)
+	@mkdir -p $(@D)
+	$(CXX) -std=c++11 $(C_FLAGS) -Iinclude -c $< -o $@
 
 header:
 	ci/header.sh --write

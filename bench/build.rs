@@ -17,9 +17,9 @@ fn main() {
         "bench/c/shared.c",
         "bench/c/threads.c",
         "csrc/worker.c",
-        "csrc/port_posix.c",
-        "csrc/epics/crewLog.c",
-        "csrc/epics/crewPortEpics.c",
+        "csrc/posix/port_posix.c",
+        "csrc/epics/crewApp/src/crewLog.c",
+        "csrc/epics/crewApp/src/crewPortEpics.c",
     ];
     let mut build = cc::Build::new();
     build.std("c99").opt_level(2).define("_GNU_SOURCE", None).flag("-pthread");
@@ -27,7 +27,7 @@ fn main() {
         build.flag(flag);
     }
     build.flag("-isystem").flag(epics.join("include"));
-    for folder in ["include", "csrc", "csrc/epics", "bench/c"] {
+    for folder in ["include", "csrc", "csrc/epics/crewApp/src", "bench/c"] {
         build.include(top.join(folder));
         println!("cargo:rerun-if-changed={}", top.join(folder).display());
     }
@@ -35,7 +35,6 @@ fn main() {
     cc::Build::new()
         .cpp(true)
         .include(top.join("include"))
-        .include(top.join("csrc"))
         .file(top.join("csrc/call_cxx.cpp"))
         .compile("call_cxx");
 

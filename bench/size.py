@@ -14,7 +14,7 @@ import sys
 # The core is one object; what else is in the archive is the compiler's own library, or C.
 PARTS = {"core": r"crew_archive-", "c": r"(worker|port_posix|call_cxx|fleet_acquire|fleet_shm)\.o", "compiler": r"."}
 SECTIONS = {"text": r"\.text", "rodata": r"\.rodata|\.data\.rel\.ro", "data": r"\.data", "bss": r"\.bss|\.tbss"}
-SLOTS = {"PoolSlot": "pool", "Set": "set", "Worker": "worker", "JobCell": "job_cell"}
+SLOTS = {"PoolSlot": "pool", "SetSlot": "set", "WorkerSlot": "worker", "JobCell": "job_cell"}
 
 # " .text.name   0x0000000000001234   0x56 libcrew.a(member.o)"; a long name has a line of its own.
 INPUT_SECTION = re.compile(r"^ (\.\S+)\s+0x[0-9a-f]+\s+(0x[0-9a-f]+)\s+\S*libcrew\.a\((\S+)\)$", re.MULTILINE)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Every check, one script each; all are run, and what failed is named at the end. About twenty minutes on two cores from a
-# fresh clone. Arguments: only these checks (ci/all.sh fmt c).
+# Every check, one script each; all are run, and what failed is named at the end. About twenty
+# minutes on two cores from a fresh clone. Arguments: only these checks (ci/all.sh fmt c).
 set -uo pipefail
 cd "$(dirname "$0")/.."
 

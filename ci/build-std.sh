@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Cargo with a compiler that has its own library's source beside it, for targets whose core is compiled here
-# (-Zbuild-std): one release's compiler with another's source fails. The switch is unstable, hence RUSTC_BOOTSTRAP.
-# Looks at the distribution's compiler, the default one, and rustup's nightly, in this order.
-# Arguments: cargo's. `--rustc ...` asks the compiler instead. Fails when there is no such pair.
+# Cargo with a compiler that has its own library's source beside it, for targets whose core is
+# compiled here (-Zbuild-std): one release's compiler with another's source fails. The switch is
+# unstable, hence RUSTC_BOOTSTRAP. Looks at the distribution's compiler, the default one, and
+# rustup's nightly, in this order. Arguments: cargo's. `--rustc ...` asks the compiler instead.
+# Fails when there is no such pair.
 set -eu
 
 has_source() { # a rustc command

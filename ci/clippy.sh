@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Lints, each a failure, for every combination of features and the fuzz driver. (The benchmark's: ci/bench.sh.) A minute.
+# Lints, each a failure, for every combination of features and the fuzz driver. (The benchmark's:
+# ci/bench.sh.) A minute.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 cargo clippy --quiet --locked --package crew --all-targets --features plan -- -D warnings

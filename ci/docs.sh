@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The documentation builds without a warning (a broken link is one), and the tests that docs/reliability.md names exist.
-# Seconds.
+# The documentation builds without a warning (a broken link is one), and the tests that
+# docs/reliability.md names exist. Seconds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

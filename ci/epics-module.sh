@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The support module and the demonstration IOC built by EPICS's own build system, twice: with shared libraries, and
-# static with --wrap. Both builds pass what ci/ioc-test.sh and ci/fleet-ioc.sh ask of the plain one. Needs EPICS_BASE, a
-# built EPICS base 7.0.4 or newer for this host; without it nothing is checked, which the status 77 says.
-# Four minutes.
+# The support module and the demonstration IOC built by EPICS's own build system, twice: with shared
+# libraries, and static with --wrap. Both builds pass what ci/ioc-test.sh and ci/fleet-ioc.sh ask of
+# the plain one. Needs EPICS_BASE, a built EPICS base 7.0.4 or newer for this host; without it
+# nothing is checked, which the status 77 says. Four minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The demonstration IOC as an RTEMS image, built by EPICS's build system and booted in QEMU, with CA clients from here.
-# Arguments go to tests/epics/demo_rtems.py (--short; --help). Settings:
+# The demonstration IOC as an RTEMS image, built by EPICS's build system and booted in QEMU, with CA
+# clients from here. Arguments go to tests/epics/demo_rtems.py (--short; --help). Settings:
 #   EPICS_BASE     an EPICS base 7.0.4 or newer, built for this host and for EPICS_ARCH
 #   RTEMS_PREFIX   the RTEMS that it was built with: compiler, kernel, BSP, rtems-libbsd
 #   RTEMS_VERSION, EPICS_ARCH   7, RTEMS-xilinx_zynq_a9_qemu

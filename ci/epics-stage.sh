@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Builds the support module and the demonstration IOC with EPICS's build system, in a copy of their sources below
-# build/epics, so that the tree stays as it is. For ci/epics-module.sh and ci/epics-rtems.sh.
+# Builds the support module and the demonstration IOC with EPICS's build system, in a copy of their
+# sources below build/epics, so that the tree stays as it is. For ci/epics-module.sh and
+# ci/epics-rtems.sh.
 #   epics-stage.sh shared | static | rtems <libcrew.a for RTEMS>
 # In the environment: EPICS_BASE; rtems: EPICS_ARCH. build/libcrew.a, the host's, has been made.
 # Prints the copy's directory as its last line; the build's output goes to <copy>.log.

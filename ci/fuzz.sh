@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Fuzzes the C interface for FUZZ_SECONDS (default 600): the fuzz target in fuzz/ under the address sanitizer, where there
-# is a nightly compiler; else its companion in C (tests/c/fuzz.c). Starts from the committed corpus, prints executions
-# and coverage, and fails on a find. Some minutes more for the first build.
+# Fuzzes the C interface for FUZZ_SECONDS (default 600): the fuzz target in fuzz/ under the address
+# sanitizer, where there is a nightly compiler; else its companion in C (tests/c/fuzz.c). Starts
+# from the committed corpus, prints executions and coverage, and fails on a find. Some minutes more
+# for the first build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${FUZZ_SECONDS:-600}

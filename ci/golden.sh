@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Compares figures with golden ones: ci/golden.sh [--write] <what> <golden file> <measured file> <command that writes it>.
-# Both files: a line "compiler ...", then lines "<name> <number>". What another compiler made is not compared. Smaller
-# numbers fail as well, so that the golden ones stay true.
+# Compares figures with golden ones:
+#   ci/golden.sh [--write] <what> <golden file> <measured file> <command that writes it>
+# Both files: a line "compiler ...", then lines "<name> <number>". Figures of another compiler are
+# not compared. Smaller numbers fail as well, so that the golden ones stay true.
 set -eu
 
 TOLERANCE_PERCENT=${GOLDEN_TOLERANCE_PERCENT:-2}

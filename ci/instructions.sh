@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Instructions of each call on the hot path, on x86_64, counted by valgrind: the same on every machine and in every run.
-# Fails above the limits below, whatever the compiler, and when a count is more than 1 % off the golden one, if that is
-# of the same compiler; `--write` makes these counts the golden ones. Ten seconds after the build.
+# Instructions of each call on the hot path, on x86_64, counted by valgrind: the same on every
+# machine and in every run. Fails above the limits below, whatever the compiler, and when a count is
+# more than 1 % off the golden one, if that is of the same compiler; `--write` makes these counts
+# the golden ones. Ten seconds after the build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,8 +12,8 @@ case "${1:-}" in
 *) echo "usage: ci/instructions.sh [--write]" >&2; exit 2 ;;
 esac
 
-# name, the scenario of bench/instructions.c, the function, calls a round, limit. The limits are about twice what was
-# counted when they were set.
+# name, the scenario of bench/instructions.c, the function, calls a round, limit. The limits are
+# about twice what was counted when they were set.
 COUNTS="acquire job crew_acquire 1 500
 acquire_last_idle last crew_acquire 1 500
 acquire_refused full crew_acquire 1 700

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Builds and starts the demonstration IOC and leaves you at its prompt. Its CA server listens on this machine only.
+# Builds and starts the demonstration IOC and leaves you at its prompt. Its CA server listens on
+# this machine only.
 set -eu
 cd "$(dirname "$0")/.."
 ci/ioc-build.sh

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Undefined behaviour, by Miri, with strict provenance: the unit tests, the tests on the simulated port, and the corpus of
-# the fuzz target through the C interface. Needs a nightly compiler with Miri; says so where there is none.
-# Not here: what needs real threads' stacks, futexes or C. Slow, and not seen to its end:
-# docs/reliability.md.
+# Undefined behaviour, by Miri, with strict provenance: the unit tests, the tests on the simulated
+# port, and the corpus of the fuzz target through the C interface. Needs a nightly compiler with
+# Miri; says so where there is none. Not here: what needs real threads' stacks, futexes or C. Slow,
+# and not seen to its end: docs/reliability.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -13,7 +13,8 @@ if ! cargo +nightly miri --version >/dev/null 2>&1; then
 fi
 export CARGO_TARGET_DIR=$PWD/build/miri
 export MIRIFLAGS="-Zmiri-strict-provenance -Zmiri-disable-isolation"
-# Miri is some hundred times slower: fewer cases of the same properties, and small tables, because the audit reads all of them.
+# Miri is some hundred times slower: fewer cases of the same properties, and small tables, because
+# the audit reads all of them.
 export PROPTEST_CASES=4
 export CREW_MAX_POOLS=4 CREW_MAX_SETS=24 CREW_MAX_WORKERS=72 CREW_MAX_WAITERS=8 CREW_MAX_CHARGES=8
 

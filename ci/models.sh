@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The models of src/models: each under loom, in every interleaving with few preemptions, and each scenario of many
-# threads under shuttle, in random schedules. Prints how many of each were run.
+# The models of src/models: each under loom, in every interleaving with few preemptions, and each
+# scenario of many threads under shuttle, in random schedules. Prints how many of each were run.
 #   ci/models.sh           the short form, part of ci/all.sh: a minute and a half after the build
 #   ci/models.sh --full    the whole: make model
 #   ci/models.sh NAME...   only the models whose names contain one of these, as much of them as in --full
-# A failure of a scenario prints the seed that runs it again: SEED=... ci/models.sh NAME. Other settings:
-# MODEL_PREEMPTIONS and MODEL_SECONDS (loom, the latter for each model and placing of fences), MODEL_SCHEDULES (shuttle,
-# of each kind).
+# A failure of a scenario prints the seed that runs it again: SEED=... ci/models.sh NAME. Other
+# settings: MODEL_PREEMPTIONS and MODEL_SECONDS (loom, the latter for each model and placing of
+# fences), MODEL_SCHEDULES (shuttle, of each kind).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

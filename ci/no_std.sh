@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The core builds without std, with and without defmt, names neither std nor alloc nor a 64-bit atomic, and only the std
-# port names libc. Seconds.
+# The core builds without std, with and without defmt, names neither std nor alloc nor a 64-bit
+# atomic, and only the std port names libc. Seconds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

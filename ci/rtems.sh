@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The application on RTEMS, in QEMU: two images, built with a site's own RTEMS. Needs RTEMS_PREFIX (and RTEMS_VERSION, BSP
-# where they are not 7 and arm/xilinx_zynq_a9_qemu); without it nothing is checked, which the status 77 says.
-# About three minutes, most of it for the two Rust libraries the first time.
+# The application on RTEMS, in QEMU: two images, built with a site's own RTEMS. Needs RTEMS_PREFIX
+# (and RTEMS_VERSION, BSP where they are not 7 and arm/xilinx_zynq_a9_qemu); without it nothing is
+# checked, which the status 77 says. About three minutes, most of it for the two Rust libraries the
+# first time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,8 +12,8 @@ if [ -z "${RTEMS_PREFIX:-}" ]; then
     exit 77
 fi
 
-# Upper limits: instructions of a lease (what the project wants), and percent of the floor beside it for the others (what
-# was reached, and a tenth). docs/targets.md has the figures.
+# Upper limits: instructions of a lease (what the project wants), and percent of the floor beside it
+# for the others (what was reached, and a tenth). docs/targets.md has the figures.
 LEASE=400
 JOB_PERCENT=205
 CONNECTION_PERCENT=16

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Installs what the build and the demonstration IOC need: compilers (as root, from the Debian-like distribution, if they
-# are missing) and build/venv with EPICS base and a CA client from the Python registry. With --test also what only the
-# checks need. With --zynq only what the self-test on a Cortex-A9 needs, with --vxworks only what the archives for VxWorks
-# need, and nothing of EPICS.
+# Installs what the build and the demonstration IOC need: compilers (as root, from the Debian-like
+# distribution, if they are missing) and build/venv with EPICS base and a CA client from the Python
+# registry. With --test also what only the checks need. With --zynq only what the self-test on a
+# Cortex-A9 needs, with --vxworks only what the archives for VxWorks need, and nothing of EPICS.
 # Cost: nothing when all is there; about a minute on a fresh machine. Needs the network only then.
 # Prints the EPICS directory as its last line (not with --zynq and --vxworks).
 set -eu

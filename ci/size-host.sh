@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Crew's size on x86_64: what the linker keeps of build/libcrew.a for a small C program (bench/size.c), and what a slot
-# of each table takes, in bytes. Fails above the limits below, and when a figure is off the golden one of the same
-# compiler; `--write` makes these figures the golden ones. Seconds, after a build of 15 s the first time.
+# Crew's size on x86_64: what the linker keeps of build/libcrew.a for a small C program
+# (bench/size.c), and what a slot of each table takes, in bytes. Fails above the limits below, and
+# when a figure is off the golden one of the same compiler; `--write` makes these figures the golden
+# ones. Seconds, after a build of 15 s the first time.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -22,7 +23,7 @@ measured=$out/size.txt
 mkdir -p "$out"
 unset CREW_MAX_POOLS CREW_MAX_SETS CREW_MAX_WORKERS CREW_MAX_WAITERS CREW_MAX_CHARGES CREW_MAX_FLEETS
 make --no-print-directory --silent lib
-"${CC:-cc}" -std=c99 -O2 -Iinclude -Icsrc bench/size.c build/libcrew.a -pthread \
+"${CC:-cc}" -std=c99 -O2 -Iinclude bench/size.c build/libcrew.a -pthread \
     -Wl,--gc-sections -Wl,-Map="$out/size.map" -o "$out/size"
 CARGO_PROFILE_RELEASE_DEBUG=2 CARGO_TARGET_DIR=$out/size-target \
     cargo build --quiet --release --locked --package crew-archive

@@ -59,7 +59,7 @@ link $all "${functions[@]}"
 slots() {
     arm-none-eabi-readelf --debug-dump=info "$archive" 2>/dev/null | awk '
         BEGIN {
-            named["Set"] = "set"; named["Worker"] = "worker"; named["JobCell"] = "job_cell"; named["PoolSlot"] = "pool"
+            named["SetSlot"] = "set"; named["WorkerSlot"] = "worker"; named["JobCell"] = "job_cell"; named["PoolSlot"] = "pool"
         }
         /Abbrev Number:/ {
             depth = $1; sub(/^</, "", depth); sub(/>.*/, "", depth); depth += 0

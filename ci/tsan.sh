@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The Rust tests with real threads (unit tests, std port) under the thread sanitizer, with the standard library compiled for
-# it as well. Needs a nightly compiler with its library's source, and says so where there is none: then the C programs of
-# ci/sanitizers.sh, with the core compiled for the sanitizer, are what it has looked at. Three minutes on a quiet machine.
+# The Rust tests with real threads (unit tests, std port) under the thread sanitizer, with the
+# standard library compiled for it as well. Needs a nightly compiler with its library's source, and
+# says so where there is none: then the C programs of ci/sanitizers.sh, with the core compiled for
+# the sanitizer, are what it has looked at. Three minutes on a quiet machine.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The crate built for VxWorks on three processors, and the archives for x86_64 run on Linux through a shim. Says what was
-# built and how large it is (text: code and constants). Three minutes the first time, half a minute afterwards.
+# The crate built for VxWorks on three processors, and the archives for x86_64 run on Linux through
+# a shim. Says what was built and how large it is (text: code and constants). Three minutes the
+# first time, half a minute afterwards.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 out=build/vxworks
 ci/setup.sh --vxworks
-make --no-print-directory --silent -C tests/vxworks archives
+make --no-print-directory --silent -C vxworks/test archives
 
 # What an image must have for the archives: nothing else may be left undefined.
 of_core="abort memcmp memcpy memmove memset strlen"
@@ -18,7 +19,8 @@ of_std="$of_core clock_gettime errnoGet errnoSet free malloc memalign mmap munma
     pthread_mutexattr_destroy pthread_mutexattr_init pthread_mutexattr_settype pthread_self pthread_setschedparam
     pthread_setspecific realloc semBCreate semGive semTake strerror_r sysClkRateGet sysconf taskIdSelf taskNameSet
     write writev"
-# From the compiler's own library: division, thread-local storage, and unwinding, which --gc-sections drops again.
+# From the compiler's own library: division, thread-local storage, and unwinding, which
+# --gc-sections drops again.
 of_compiler='__udiv[dt]i3|__aeabi_.*|__tls_get_addr|_Unwind_.*|__gnu_unwind_frame'
 
 undefined() { # archive
@@ -49,5 +51,5 @@ powerpc-wrs-vxworks c
 ARCHIVES
 
 printf '\nx86_64-wrs-vxworks, run on Linux through a shim (not on VxWorks):\n'
-make --no-print-directory --silent -C tests/vxworks check
+make --no-print-directory --silent -C vxworks/test check
 exit $status

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The self-test without an operating system: the core on a Cortex-A9, in QEMU. Two minutes on a fresh machine, seconds
-# afterwards. Its instruction counts are compared with the golden ones; `--write` makes these the golden ones.
+# The self-test without an operating system: the core on a Cortex-A9, in QEMU. Two minutes on a
+# fresh machine, seconds afterwards. Its instruction counts are compared with the golden ones;
+# `--write` makes these the golden ones.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,7 +18,8 @@ measured=build/zynq/instructions.txt
 ci/setup.sh --zynq
 make --no-print-directory --silent -C tests/zynq image
 
-# The core's atomics must be the processor's own, and not calls of functions that somebody would have to write.
+# The core's atomics must be the processor's own, and not calls of functions that no library here
+# has.
 code=$(arm-none-eabi-objdump -d "$image")
 for instruction in ldrex strex dmb; do
     grep -q "[[:space:]]$instruction" <<<"$code" || { echo "zynq: there is no $instruction in $image" >&2; exit 1; }

@@ -10,7 +10,8 @@ extern "C" void crew_call_cxx(const crew_work *work, int32_t *outcome, int32_t *
         *outcome = CREW_JOB_RETURNED;
     }
 #ifdef __GLIBCXX__
-    /* Only libstdc++ names the unwinding of a thread that ends; swallowing it would make glibc abort the process. */
+    /* Only libstdc++ names the unwinding of a thread that ends; swallowing it would make glibc
+       abort the process. */
     catch (abi::__forced_unwind &) {
         throw;
     }

@@ -2,9 +2,9 @@
 #include "crew_worker.h"
 
 #ifdef __rtems__
-#include "cancel_rtems.h"
+#include "posix/cancel_rtems.h"
 #else
-#include "cancel_posix.h"
+#include "posix/cancel_posix.h"
 #endif
 
 #include <pthread.h>
@@ -17,7 +17,7 @@ static pthread_once_t hook_once = PTHREAD_ONCE_INIT;
 static pthread_key_t hook_key;
 static int hook_error;
 
-/* The frames that a cancelled thread left behind are nobody's any more, which the address sanitizer cannot see. */
+/* A cancelled thread's frames are gone, which the address sanitizer cannot see. */
 static void forget_left_frames(void)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -34,7 +34,8 @@ static void forget_left_frames(void)
 #endif
 }
 
-/* The key's destructor. The value is the worker's number plus one, because destructors are not run for NULL. */
+/* The key's destructor. The value is the worker's number plus one, because destructors are not run
+   for NULL. */
 static void hook_run(void *value)
 {
     cancel_mode ignored;
@@ -59,7 +60,8 @@ int32_t crew_worker_hook_init(void)
 
 static int hook_hang(uint32_t worker)
 {
-    return crew_worker_hook_init() == 0 && pthread_setspecific(hook_key, (const void *)((uintptr_t)worker + 1u)) == 0;
+    return crew_worker_hook_init() == 0 &&
+           pthread_setspecific(hook_key, (const void *)((uintptr_t)worker + 1u)) == 0;
 }
 
 static void run_job(const crew_work *work, crew_caller caller, int32_t *outcome, int32_t *value)
@@ -84,7 +86,8 @@ void crew_worker_main(uint32_t worker, const crew_port *port, crew_caller caller
         crew_worker_exited(worker);
         return;
     }
-    /* Left with cancellation off, so that no late request can fall between the return and the key's destructor. */
+    /* Left with cancellation off, so that no late request can fall between the return and the key's
+       destructor. */
     while ((next = crew_worker_next(worker, &work)) != CREW_WORK_STOP) {
         if (next == CREW_WORK_RUN) {
             int32_t outcome = CREW_JOB_FAILED;
@@ -98,7 +101,8 @@ void crew_worker_main(uint32_t worker, const crew_port *port, crew_caller caller
         } else {
             cancel_back(&own);
             (void)port->event_wait(port->context, work.event, work.wait_ms);
-            /* For an event_wait that is no cancellation point: no job has been taken up, so none is lost. */
+            /* For an event_wait that is no cancellation point: no job has been taken up, so none is
+               lost. */
             pthread_testcancel();
             cancel_off(&ignored);
         }

@@ -66,20 +66,14 @@ impl Account {
     }
 
     fn add(&self, bytes: usize, limit: usize) -> Result<(), Shortfall> {
-        let mut held = self.held.load(Relaxed);
-        loop {
-            // The check and the addition are one compare-and-swap: the limit cannot be passed.
-            let sum = match held.checked_add(bytes) {
-                Some(sum) if sum <= limit => sum,
-                _ => return Err(Shortfall { requested: bytes, held, budget: self.budget() }),
-            };
-            match self.held.compare_exchange_weak(held, sum, AcqRel, Relaxed) {
-                Ok(_) => {
-                    self.high_water.fetch_max(sum, Relaxed);
-                    return Ok(());
-                }
-                Err(now) => held = now,
+        // The check and the addition are one compare-and-swap: the limit cannot be passed.
+        let sum = |held: usize| held.checked_add(bytes).filter(|&sum| sum <= limit);
+        match self.held.fetch_update(AcqRel, Relaxed, sum) {
+            Ok(before) => {
+                self.high_water.fetch_max(before + bytes, Relaxed);
+                Ok(())
             }
+            Err(held) => Err(Shortfall { requested: bytes, held, budget: self.budget() }),
         }
     }
 

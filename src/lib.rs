@@ -51,15 +51,18 @@ pub mod table;
 mod crew;
 #[cfg(feature = "defmt")]
 mod format;
+mod host;
 #[cfg(test)]
 mod models;
 mod rust_api;
 mod sync;
 
 pub use account::verdict::Verdict;
-pub use crew::{AccountUsage, BootError, BootOptions, Budget, Charge, Crew};
+pub use crew::{Charge, Crew};
+pub use host::{AccountUsage, BootError, BootOptions, Budget};
+pub use port::Outcome;
 pub use rust_api::{Job, Lease, NotStarted, Pool, Worker};
 pub use sets::{
-    AcquireError, CloseError, JobError, JobResult, OpenError, Outcome, PoolOptions, PoolUsage,
-    Refusal, RefusalKind, Role, RunError,
+    AcquireError, CloseError, JobError, JobResult, OpenError, PoolOptions, PoolUsage, Refusal,
+    RefusalKind, Role, RunError,
 };

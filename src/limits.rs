@@ -25,5 +25,5 @@ pub const STACK_MIN: usize = 4096;
 /// The largest stack a role may ask for, in bytes: 1 GiB, a quarter of a 32-bit address space.
 pub const STACK_MAX: usize = 1 << 30;
 
-const _: () = assert!(MAX_SETS <= crate::table::Bitmap::BITS);
+// What the packed words have room for: a pool's number in 8 bits, a set's and a worker's in 16.
 const _: () = assert!(MAX_POOLS < 256 && MAX_SETS < 1 << 16 && MAX_WORKERS < 1 << 16);

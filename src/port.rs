@@ -9,8 +9,6 @@
 #[cfg(test)]
 pub(crate) mod still;
 
-use crate::crew::Crew;
-use crate::sets::{Next, Outcome};
 use crate::sync::atomic::{
     AtomicPtr, AtomicU32,
     Ordering::{Acquire, Release},
@@ -177,16 +175,76 @@ impl Event {
     }
 }
 
+/// A C function, as a job: called once with its argument, on a worker's thread.
+pub type Function = extern "C" fn(*mut c_void) -> i32;
+
+/// What a worker shall do now.
+#[derive(Clone, Copy, Debug)]
+pub enum Next {
+    /// Call `function(argument)`, then report with [`Member::done`].
+    Run {
+        /// The job.
+        function: Function,
+        /// Its argument.
+        argument: *mut c_void,
+    },
+    /// Wait for `event`, at most `timeout_ms`, then ask again.
+    Wait {
+        /// The worker's own event.
+        event: &'static Event,
+        /// The bound, in ms.
+        timeout_ms: u32,
+    },
+    /// End the thread.
+    Stop,
+}
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Outcome {
+    /// It returned; its value counts.
+    Returned = 0,
+    /// It panicked or threw. The worker lives.
+    Failed = 1,
+    /// Its thread ended inside it.
+    Died = 2,
+    /// It was never begun: its worker was gone.
+    NotRun = 3,
+}
+
+impl Outcome {
+    pub(crate) const fn from_u32(n: u32) -> Self {
+        match n {
+            0 => Outcome::Returned,
+            1 => Outcome::Failed,
+            2 => Outcome::Died,
+            _ => Outcome::NotRun,
+        }
+    }
+}
+
+/// What a worker loop says to the process that its thread belongs to, by the worker's number. A
+/// number that is no worker's is told to stop, and changes nothing.
+pub(crate) trait Workers: Sync {
+    /// See [`Member::next`].
+    fn next(&'static self, worker: usize) -> Next;
+    /// See [`Member::done`].
+    fn done(&'static self, worker: usize, outcome: Outcome, value: i32);
+    /// See [`Member::exited`].
+    fn exited(&'static self, worker: usize);
+}
+
 /// A worker as its own thread sees it: what a port's worker loop calls. A value that can be copied
 /// to the new thread.
 #[derive(Clone, Copy)]
 pub struct Member {
-    pub(crate) crew: &'static Crew,
+    pub(crate) process: &'static dyn Workers,
     pub(crate) worker: usize,
 }
 
 impl Member {
-    /// The worker's number, which [`Crew::member`] turns back into a `Member`: for ports whose
+    /// The worker's number, which [`crate::Crew::member`] turns back into a `Member`: for ports whose
     /// threads start with a number.
     pub fn index(self) -> usize {
         self.worker
@@ -194,19 +252,19 @@ impl Member {
 
     /// What the worker shall do now. Never blocks, never calls back.
     pub fn next(self) -> Next {
-        self.crew.worker_next(self.worker)
+        self.process.next(self.worker)
     }
 
     /// The job that [`Next::Run`] gave has ended with `outcome` ([`Outcome::Returned`] or
     /// [`Outcome::Failed`]) and `value`. Never blocks.
     pub fn done(self, outcome: Outcome, value: i32) {
-        self.crew.worker_done(self.worker, outcome, value);
+        self.process.done(self.worker, outcome, value);
     }
 
     /// The worker's thread ends, for whatever reason. Once, from the thread-exit hook, as the last
     /// thing that the thread does with Crew.
     pub fn exited(self) {
-        self.crew.worker_exited(self.worker);
+        self.process.exited(self.worker);
     }
 }
 

@@ -44,7 +44,7 @@
 
 use crate::crew::Crew;
 use crate::limits::LABEL_BYTES;
-use crate::sets::slot::{CLOSURE_WORDS, Closure, Worker as Slot};
+use crate::sets::slot::{CLOSURE_WORDS, Closure, WorkerSlot};
 use crate::sets::{
     AcquireError, CloseError, JobError, JobResult, OpenError, PoolOptions, PoolUsage, Role,
     RunError, Work,
@@ -74,7 +74,7 @@ impl<const N: usize> Pool<N> {
         roles: &[Role<'_>; N],
         options: &PoolOptions<'_>,
     ) -> Result<Self, OpenError> {
-        let handle = crew.open(&PoolOptions { roles, ..*options })?;
+        let handle = crew.sets().open(&PoolOptions { roles, ..*options })?;
         Ok(Self { crew, handle })
     }
 
@@ -104,7 +104,7 @@ impl<const N: usize> Pool<N> {
         peer: Option<NonZeroU64>,
         timeout_ms: u32,
     ) -> Result<(Lease, [Worker; N]), AcquireError> {
-        let lease = self.crew.acquire(self.handle, peer, timeout_ms)?;
+        let lease = self.crew.sets().acquire(self.handle, peer, timeout_ms)?;
         let workers = core::array::from_fn(|role| Worker { crew: self.crew, lease, role });
         Ok((Lease { crew: self.crew, handle: lease }, workers))
     }
@@ -115,7 +115,7 @@ impl<const N: usize> Pool<N> {
     /// # Errors
     /// [`CloseError::Stale`] once the pool is closed.
     pub fn trim(&self, keep: u32) -> Result<(), CloseError> {
-        self.crew.trim(self.handle, keep)
+        self.crew.sets().trim(self.handle, keep)
     }
 
     /// Refuses new leases, stops every worker, leased or not, and joins them; a worker inside a job
@@ -124,7 +124,7 @@ impl<const N: usize> Pool<N> {
     /// # Errors
     /// [`CloseError::TimedOut`]: the pool goes on closing, call again.
     pub fn close(&self, timeout_ms: u32) -> Result<(), CloseError> {
-        self.crew.close(self.handle, timeout_ms)
+        self.crew.sets().close(self.handle, timeout_ms)
     }
 
     /// The pool's figures. Any thread.
@@ -132,7 +132,7 @@ impl<const N: usize> Pool<N> {
     /// # Errors
     /// [`CloseError::Stale`] once the pool is closed.
     pub fn usage(&self) -> Result<PoolUsage, CloseError> {
-        self.crew.usage(self.handle)
+        self.crew.sets().usage(self.handle)
     }
 
     /// The handle that C code knows the pool by.
@@ -160,7 +160,7 @@ impl Lease {
 impl Drop for Lease {
     fn drop(&mut self) {
         // If the set died under the lease there is nothing to give back.
-        let _ = self.crew.release(self.handle);
+        let _ = self.crew.sets().release(self.handle);
     }
 }
 
@@ -195,7 +195,7 @@ impl Worker {
         }
     }
 
-    /// As [`Self::run`], with nobody to join it: a failure is logged under `label`.
+    /// As [`Self::run`], with no caller to join it: a failure is logged under `label`.
     ///
     /// # Errors
     /// See [`RunError`].
@@ -230,7 +230,7 @@ impl Worker {
             end -= 1;
         }
         let label = &label.as_bytes()[..end];
-        let result = self.crew.run(self.lease, self.role, label, &work, joinable);
+        let result = self.crew.sets().run(self.lease, self.role, label, &work, joinable);
         if result.is_err() {
             // SAFETY: it was not moved to the worker, and `work` is only its bytes.
             unsafe { discard::<F>(&mut closure) };
@@ -243,7 +243,7 @@ impl Worker {
 extern "C" fn call<F: FnOnce() -> i32>(slot: *mut c_void) -> i32 {
     // SAFETY: `assign` gives this function the slot of the worker that runs it, for as long as the
     // process lives.
-    let slot = unsafe { &*slot.cast::<Slot>() };
+    let slot = unsafe { &*slot.cast::<WorkerSlot>() };
     // SAFETY: `start::<F>` wrote an `F` there, `assign` released it to this worker, and only this
     // call moves it out.
     let job = slot.with_closure(|closure| unsafe { closure.cast::<F>().read() });
@@ -272,7 +272,7 @@ extern "C" fn call<F: FnOnce() -> i32>(slot: *mut c_void) -> i32 {
 /// Drops a closure that is not run.
 ///
 /// # Safety
-/// `closure` holds an `F` that nobody else will move out or drop.
+/// `closure` holds an `F` that no other code will move out or drop.
 unsafe fn discard<F>(closure: *mut Closure) {
     // SAFETY: the caller's promise.
     unsafe { closure.cast::<F>().drop_in_place() };
@@ -294,13 +294,13 @@ impl Job {
     /// # Errors
     /// The job itself, if it has not ended within the time.
     pub fn join(mut self, timeout_ms: u32) -> Result<JobResult, Self> {
-        match self.crew.join(self.handle, timeout_ms) {
+        match self.crew.sets().join(self.handle, timeout_ms) {
             Ok(result) => {
                 self.settled = true;
                 Ok(result)
             }
             Err(JobError::TimedOut) => Err(self),
-            // The handle is ours alone, so nobody else joins or detaches it.
+            // The handle is ours alone, so no other thread joins or detaches the job.
             Err(_) => unreachable!("a job is joined by its owner"),
         }
     }
@@ -309,7 +309,7 @@ impl Job {
 impl Drop for Job {
     fn drop(&mut self) {
         if !self.settled {
-            let _ = self.crew.detach(self.handle);
+            let _ = self.crew.sets().detach(self.handle);
         }
     }
 }

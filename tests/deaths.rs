@@ -50,7 +50,7 @@ fn a_death_under_a_live_lease_returns_the_slot_and_never_pools_the_set_again() {
     let (lease, [_a, b]) = pool.acquire(0).unwrap();
     sim.kill("test.0-a");
     sim.settle();
-    // The borrower still holds its lease; the slot is back, and serves somebody else.
+    // The borrower still holds its lease; the slot is back, and serves another borrower.
     let (other, [a, _]) = pool.acquire(0).expect("the slot came back");
     assert_eq!(b.run("late", || 1).unwrap_err(), RunError::NotRun);
     drop(lease);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Injected faults: in each scenario the port's n-th call of each kind goes wrong, for n = 1, 2, ...
-//! until a run meets no fault; once only, and from there on. Then the same for the first few n while
-//! calls of a second kind go wrong all the time. After each the books agree, and once the port is
-//! well again so is the pool: it serves, it closes, and nothing is left.
+//! Injected faults: in each scenario the port's n-th call of each kind goes wrong, for n = 1, 2,
+//! ... until a run meets no fault; once only, and from there on. Then the same for the first few n
+//! while calls of a second kind go wrong all the time. After each the books agree, and once the
+//! port is well again so is the pool: it serves, it closes, and nothing is left.
 //!
 //! `cargo test --test faults -- --nocapture` prints how many faults were injected.
 
@@ -31,20 +31,20 @@ const FAULTS: [Fault; 10] = [
     Fault::Death,
 ];
 
-/// What goes wrong besides, all the time: nobody is told in time, or nothing is gone in time.
+/// What goes wrong besides, all the time: no waiter is told in time, or no thread is gone in time.
 const BESIDES: [Option<Fault>; 4] =
     [None, Some(Fault::Wait), Some(Fault::ClockJumps), Some(Fault::Reap)];
 
-/// A bound for the loops over n: no scenario makes so many calls of one kind.
+/// Bounds the loops over n: no scenario makes so many calls of one kind.
 const CALLS_MAX: u32 = 2_000;
 /// The n tried beside a second kind: waits that never end well make a thousand calls.
 const CALLS_BESIDE: u32 = 12;
 
-/// More than any wait for something that comes.
+/// Longer than any wait that is meant to succeed.
 const LONG_MS: u32 = 10_000;
 
 const STACK: usize = 64 * KIB;
-/// Four of these, and what sets have besides, are just inside the budget of 8 MiB.
+/// Four of these, and the other bytes of their sets, fit just inside the budget of 8 MiB.
 const BIG: usize = 2 * MIB - 4 * KIB;
 
 /// One run of one scenario: what it has opened, borrowed and started.
@@ -64,11 +64,11 @@ struct Scenario {
     name: &'static str,
     /// Faults that it must have met alone, at least: so that the loops cannot become empty unseen.
     faults_min: u32,
-    /// How many looks each ended thread takes to be gone.
+    /// How many looks pass before an ended thread is gone.
     linger: u32,
-    /// Before the first fault.
+    /// Does what comes before the first fault.
     prepare: fn(&mut Run<'_>),
-    /// What the faults happen to.
+    /// Makes the calls that the faults hit.
     act: fn(&mut Run<'_>),
 }
 
@@ -81,7 +81,7 @@ impl Wrong {
         faults.iter().any(|&fault| self.is(fault))
     }
 
-    /// Whether `refusal` is what these faults lead to.
+    /// Whether these faults lead to `refusal`.
     fn explains(self, refusal: &Refusal) -> bool {
         use Fault::{ClockJumps, ClockStalls, Death, Reap, Suspended, Wait};
         match refusal {
@@ -91,7 +91,7 @@ impl Wrong {
             }
             Refusal::ObjectsExhausted { .. } => self.is(Fault::EventCreate),
             Refusal::TargetMemory { .. } => self.is(Fault::Memory),
-            // What was waited for did not come in time, or ended on its way.
+            // The set that the caller waited for did not come in time, or ended on its way.
             Refusal::AtCapacity { .. }
             | Refusal::PeerLimit { .. }
             | Refusal::OutOfReservation(_) => {
@@ -124,7 +124,7 @@ impl Run<'_> {
         self.try_open(options, STACK).expect("opens");
     }
 
-    /// Borrows from pool `index`. A refusal is the fault's; where the target said no nothing is
+    /// Borrows from pool `index`. A refusal comes from the fault; if the target said no, nothing is
     /// different afterwards.
     fn acquire(&mut self, index: usize, peer: Option<NonZeroU64>, timeout_ms: u32) -> bool {
         let before = self.wrong.is_a_plain_no().then(|| self.world.audit());
@@ -327,7 +327,7 @@ fn all_released_and_running(run: &mut Run<'_>) {
 fn acquire_with_wait(run: &mut Run<'_>) {
     run.acquire(0, None, 50);
     run.acquire(0, None, 50);
-    // And one that nothing comes for.
+    // And a wait for which no set comes.
     let result = run.pools[0].acquire(20);
     if run.leases.len() == 2 {
         assert!(result.is_err() || run.wrong.is(Fault::Death));
@@ -346,7 +346,7 @@ fn wait_for_the_peers_set(run: &mut Run<'_>) {
     run.acquire(0, peer(), 50);
 }
 
-/// Of 8 MiB the rich pool holds nearly all in two idle sets.
+/// The rich pool holds nearly all of the 8 MiB in two idle sets.
 fn rich_and_poor(run: &mut Run<'_>) {
     run.boot();
     run.try_open(PoolOptions { prestart: 2, ..plain("rich") }, BIG).expect("opens");
@@ -396,7 +396,8 @@ fn run_and_join(run: &mut Run<'_>) {
     run.jobs = jobs.into_iter().filter_map(|job| job.join(50).err()).collect();
 }
 
-/// Two pools: the jobs of one wait in line for the only set of the other, which its own job returns.
+/// Two pools: the jobs of one wait in line for the only set of the other, which its own job
+/// returns.
 fn a_line_of_waiters(run: &mut Run<'_>) {
     run.boot();
     run.open(PoolOptions { capacity: 1, prestart: 1, ..plain("wanted") });

@@ -97,7 +97,8 @@ fn zynq_admits_its_141_clients_by_count_or_refuses_by_the_account() {
     }
 }
 
-// Source: rtems::IOC_FULL_HOUSES. The stock IOC has no account: where no budget refuses, this says so.
+// Source: rtems::IOC_FULL_HOUSES. The stock IOC has no account: where no budget refuses, this says
+// so.
 #[test]
 fn a_budget_that_is_believed_too_long_is_found() {
     let text = plan(&["--target", "rtems", "--ram", "256M", "--budget", "213", "--cas", "142"]);
@@ -128,7 +129,7 @@ fn several_pools_share_the_account_and_are_told_what_to_change() {
 
     let text = plan(&[&rtems, &pools[..], &["--budget", "72"]].concat());
     assert!(text.contains("All sets fit in CAS, stream"), "{text}");
-    // One descriptor fewer, and somebody could not be told.
+    // With one descriptor fewer, one client could not be told.
     let text = plan(
         &[&["--target", "rtems", "--descriptors", "58", "10", "--budget", "72"], &pools[..]]
             .concat(),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Worker sets over the simulated port: what a borrower can rely on. Each test states its invariant.
+//! Worker sets over the simulated port: what a borrower can rely on. Each test states its
+//! invariant.
 
 mod common;
 
@@ -278,7 +279,7 @@ fn a_growth_asks_the_target_for_its_largest_stack_then_for_each_thread() {
     sim.script().memory_questions.clear();
     let _lease = pool.acquire(0).unwrap();
     assert_eq!(sim.script().memory_questions, [256 * KIB, 64 * KIB]);
-    sim.script().memory = Some(255 * KIB); // somebody else took the rest
+    sim.script().memory = Some(255 * KIB); // another part of the process took the rest
     assert_eq!(refusal(pool.acquire(0)), Refusal::TargetMemory { requested: 256 * KIB });
     assert_eq!((held(crew), sim.threads()), (320 * KIB, 2));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Tables of *simulated* targets: what was measured where others met their walls, and that Crew
-//! refuses before each. The figures and their sources are in `crew::plan::figures`.
+//! Crew on *simulated* targets: each wall stands where it was measured, and Crew refuses before it.
+//! The figures and their sources are in `crew::plan::figures`.
 
 mod common;
 
@@ -48,7 +48,8 @@ fn split(declared: usize) -> [usize; 2] {
     [declared - declared / 3, declared / 3]
 }
 
-// --- VxWorks --------------------------------------------------------------------------------------
+// --- VxWorks
+// --------------------------------------------------------------------------------------
 
 /// A VxWorks guest, simulated, with threads made by std.
 fn guest(room: usize, wall: Wall) -> Profile {
@@ -60,8 +61,8 @@ fn guest(room: usize, wall: Wall) -> Profile {
     }
 }
 
-/// The guest that died at set 46, about 230 MiB: one byte is missing for that set. Its largest piece
-/// is the mapping that was confirmed there.
+/// The guest that died at set 46, about 230 MiB: one byte is missing for that set. Its largest
+/// piece is the mapping that was confirmed there.
 fn guest_that_died(wall: Wall) -> Profile {
     let room = vxworks::DIED_AT_SET * vxworks::CA_SET_BYTES - 1;
     let one_mapping = vxworks::GUEST_ONE_MAPPING_BYTES;
@@ -121,8 +122,8 @@ fn simulated_vxworks_of_958_mb_refuses_at_32_with_160_mib_and_serves_on() {
 }
 
 /// One simulated guest whose walls stand where the three images met them. Any overhead per thread
-/// between 0.883 and 1.0 MiB has an address space that does this (47 (3 + 2 x) <= room < 48 (3 + 2 x), and
-/// so on); the flat 1 MiB which the account charges is at the safe end.
+/// between 0.883 and 1.0 MiB has an address space that does this (47 (3 + 2 x) <= room < 48 (3 + 2
+/// x), and so on); the flat 1 MiB which the account charges is at the safe end.
 fn guest_of_three_walls(wall: Wall) -> Profile {
     Profile { true_overhead: 96 * MIB / 100, ..guest(234 * MIB, wall) }
 }
@@ -167,8 +168,9 @@ fn simulated_vxworks_admission_refuses_before_the_walls_of_the_other_series() {
     }
 }
 
-// Source: vxworks::GUEST_USABLE_BYTES, GUEST_ONE_MAPPING_BYTES. No budget that an operator can ask for
-// gets past the wall, because the target has to confirm it; also beside the charges of fixed threads.
+// Source: vxworks::GUEST_USABLE_BYTES, GUEST_ONE_MAPPING_BYTES. No budget that an operator can ask
+// for gets past the wall, because the target has to confirm it; also beside the charges of fixed
+// threads.
 #[test]
 fn simulated_vxworks_never_creates_at_the_wall_whatever_budget_is_asked() {
     for asked in [1, 8, 100, 160, 191, 192, 193, 254, 255, 320, 384, 1024, u32::MAX] {
@@ -233,14 +235,15 @@ fn simulated_vxworks_object_arena_says_no_at_588_and_yes_later() {
     assert_eq!(target.misfortunes().refused_objects, REFUSALS);
 }
 
-// --- RTEMS ----------------------------------------------------------------------------------------
+// --- RTEMS
+// ----------------------------------------------------------------------------------------
 
 /// The measured server on a 256 MB Zynq, simulated: one heap, a header of 8 bytes for each block.
 fn zynq(free: usize, zombies: Zombies) -> Profile {
     Profile { header: 8, zombies, ..Profile::new(Target::Rtems, free) }
 }
 
-/// What a CA client takes beyond its two stacks.
+/// Bytes that a CA client takes beyond its two stacks.
 const fn beyond(client_bytes: usize) -> usize {
     client_bytes - rtems::CA_STACKS[0] - rtems::CA_STACKS[1]
 }
@@ -293,7 +296,7 @@ fn simulated_descriptors_leave_one_to_tell_the_refusal_on() {
     assert_eq!(ioc.connections(), served - 1, "the stock IOC kept none, and then stalled");
 
     // A client: false, it could not even be accepted; else whether it was served. A pool of
-    // `connections` sets tells everybody; one more set, and the next client is told nothing.
+    // `connections` sets tells every client; with one more set, the next client is told nothing.
     for (table, sets) in [(server, 141), (ioc, 53)] {
         for (capacity, told) in [(sets, true), (sets + 1, false)] {
             let target = SimulatedTarget::new(Profile {
@@ -326,7 +329,7 @@ fn simulated_descriptors_leave_one_to_tell_the_refusal_on() {
 fn simulated_zombies_do_not_keep_a_trimmed_pool_from_growing_again() {
     let port_that_buries = Zombies::GoneBeforeTheQuestion;
     for zombies in [port_that_buries, Zombies::Stay] {
-        // Room for 20 sets, and a budget that does not stand in the way.
+        // Room for 20 sets, and a budget that refuses none of them.
         let target = SimulatedTarget::new(zynq(20 * (CA_SET + 16), zombies));
         let crew = boot(target, Budget::Mib(30));
         let pool = open_pair(crew, rtems::CA_STACKS, 20);
@@ -357,7 +360,8 @@ struct OwnThreads {
 }
 
 impl OwnThreads {
-    /// `None`: a thread could not be made. In rsrv's order; what is left behind is taken in between.
+    /// `None`: a thread could not be made. In rsrv's order; what is left behind is taken in
+    /// between.
     fn connect(target: &SimulatedTarget) -> Option<Self> {
         let mut client = Self { stacks: Vec::new(), own: Vec::new() };
         let result = client.take_all(target);
@@ -468,7 +472,8 @@ fn simulated_memory_that_others_take_after_boot_is_seen_by_the_next_growth() {
     assert_eq!(target.misfortunes(), Misfortunes::default());
 }
 
-// Known defect: as above. However little others have left, a creation is never tried where it would fail or fault.
+// Known defect: as above. However little others have left, a creation is never tried where it would
+// fail or fault.
 #[test]
 fn simulated_memory_is_asked_about_before_each_thread() {
     let vxworks = guest(vxworks::GUEST_USABLE_BYTES, Wall::Faults);
@@ -500,15 +505,16 @@ fn simulated_memory_is_asked_about_before_each_thread() {
     }
 }
 
-// --- the plan -------------------------------------------------------------------------------------
+// --- the plan
+// -------------------------------------------------------------------------------------
 
 fn planned(stacks: [usize; 2], capacity: usize) -> PlannedPool {
     let roles = stacks.map(|stack| ("role".to_owned(), stack)).to_vec();
     PlannedPool { name: "CAS".to_owned(), roles, capacity, beyond_threads: 0 }
 }
 
-// Source: vxworks::WALLS, GUEST_USABLE_BYTES, FIXED_THREADS_BYTES. The flat 1 MiB for a thread places
-// the walls that were met within 2.1 % of each other, so the plan may be off by that.
+// Source: vxworks::WALLS, GUEST_USABLE_BYTES, FIXED_THREADS_BYTES. The flat 1 MiB for a thread
+// places the walls that were met within 2.1 % of each other, so the plan may be off by that.
 #[test]
 fn the_plan_places_the_measured_walls() {
     let fixed = vxworks::FIXED_THREADS_BYTES;
@@ -567,8 +573,8 @@ fn each_maker_of_threads_has_its_own_figure_on_each_target() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
-    /// What the plan says of pools that grow in turn is what the pools do: the same numbers of sets,
-    /// the same refusals, the same budget adopted.
+    /// Pools that grow in turn do as the plan says: the same numbers of sets, the same refusals,
+    /// the same budget adopted.
     #[test]
     fn the_plan_says_what_the_pools_do(
         budget_mib in prop::option::of(1u32..400),
@@ -626,7 +632,8 @@ proptest! {
         }
     }
 
-    /// The simulated memory loses nothing, hands out nothing twice, and is one piece again at the end.
+    /// The simulated memory loses nothing, hands out nothing twice, and is one piece again at the
+    /// end.
     #[test]
     fn simulated_memory_is_exact(
         sizes in prop::collection::vec(1usize..5_000, 1..200),

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Crew for a VxWorks real-time process (RTP). Include this in the RTP's makefile and link $(CREW_LIB):
+# Crew for a VxWorks real-time process (RTP). Include this in the RTP's makefile and link
+# $(CREW_LIB):
 #
 #     CREW_TARGET := armv7-wrs-vxworks-eabihf
 #     CREW_CC := wr-cc -rtp
@@ -25,15 +26,16 @@ CREW_AR ?= wr-ar
 CREW_OBJCOPY ?= wr-objcopy
 CREW_OUT ?= $(CREW_TOP)/build/vxworks
 
-CREW_CPPFLAGS := -I$(CREW_TOP)/include -I$(CREW_TOP)/csrc
+CREW_CPPFLAGS := -I$(CREW_TOP)/include
 CREW_CFLAGS ?= -std=c99 -O2 -ffunction-sections -fdata-sections
 CREW_DIR := $(CREW_OUT)/$(CREW_TARGET)/$(CREW_THREADS)
 CREW_ARCHIVE := $(CREW_DIR)/libcrew_archive.a
 CREW_LIB := $(CREW_DIR)/libcrew.a
 
-# Without std's own backtraces, which nobody could read here; a panic says where it was.
+# Without std's own backtraces, which cannot be read here; a panic says where it was.
 CREW_CARGO_c := -Zbuild-std=core
 CREW_CARGO_std := --features std -Zbuild-std=std,panic_abort -Zbuild-std-features=
+CREW_HEADERS := $(wildcard $(CREW_TOP)/include/*.h $(CREW_TOP)/csrc/posix/*.h)
 CREW_OBJECTS := $(if $(filter c,$(CREW_THREADS)),$(patsubst %,$(CREW_DIR)/%.o,worker port_posix fleet_acquire fleet_shm))
 
 .PHONY: crew-lib crew-rust
@@ -55,7 +57,11 @@ $(CREW_LIB): $(CREW_ARCHIVE) $(CREW_OBJECTS)
 	$(if $(CREW_OBJECTS),$(CREW_AR) rs $@.new $(CREW_OBJECTS))
 	mv $@.new $@
 
-$(CREW_DIR)/%.o: $(CREW_TOP)/csrc/%.c $(wildcard $(CREW_TOP)/csrc/*.h) $(CREW_TOP)/include/crew.h
+$(CREW_DIR)/%.o: $(CREW_TOP)/csrc/%.c $(CREW_HEADERS)
+	@mkdir -p $(@D)
+	$(CREW_CC) $(CREW_CFLAGS) $(CREW_CPPFLAGS) -c $< -o $@
+
+$(CREW_DIR)/%.o: $(CREW_TOP)/csrc/posix/%.c $(CREW_HEADERS)
 	@mkdir -p $(@D)
 	$(CREW_CC) $(CREW_CFLAGS) $(CREW_CPPFLAGS) -c $< -o $@
 

@@ -5,7 +5,7 @@
 #include <epicsThread.h>
 #include <epicsThreadPool.h>
 
-#include "crewInterpose.h"
+#include "crewLibCom.h"
 
 static epicsEventId there;
 static epicsEventId back;

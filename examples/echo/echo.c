@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * An echo server on Crew's C interface. Each connection borrows a set of three threads: `reader` takes bytes from the
- * socket, `conn` is where a protocol would work on them, `writer` sends them back. When no set is to be had, the client
- * is told why in one line. See README.md.
+ * An echo server on Crew's C interface. Each connection borrows a set of three threads: `reader`
+ * takes bytes from the socket, `conn` is where a protocol would work on them, `writer` sends them
+ * back. When no set is to be had, the client is told why in one line. See README.md.
  */
 #include "crew.h"
 #include "crew_port_posix.h"
@@ -19,9 +19,11 @@
 #include <unistd.h>
 
 enum { CONN, READER, WRITER, ROLES };
-/* A client that says nothing, or takes nothing, for IDLE_S is disconnected: no job waits without an end. */
+/* A client that says nothing, or takes nothing, for IDLE_S is disconnected: no job waits without an
+ * end. */
 enum { MAX_CONNECTIONS = 32, IDLE_S = 60 };
-/* How long a client may wait for the set of one that is just leaving, and how long the end may take. */
+/* How long a client may wait for the set of one that is just leaving, and how long the end may
+ * take. */
 #define ACQUIRE_MS 100u
 #define END_MS 10000u
 
@@ -34,7 +36,7 @@ typedef struct connection {
 } connection;
 
 static connection connections[MAX_CONNECTIONS];
-/* Readable for ever once a signal has asked for the end: everybody who polls sees it. */
+/* Readable for ever once a signal has asked for the end: every thread that polls sees it. */
 static int stop_pipe[2];
 
 static void on_signal(int number)
@@ -55,7 +57,8 @@ static void check(int ok, const char *what)
 
 /* ---- a connection and its three jobs ---- */
 
-/* The last user closes the socket. The set goes back to the pool once all its jobs have returned, not before. */
+/* The last user closes the socket. The set goes back to the pool once all its jobs have returned,
+ * not before. */
 static void leave(connection *with)
 {
     if (__atomic_sub_fetch(&with->users, 1, __ATOMIC_ACQ_REL) == 0) {
@@ -122,12 +125,14 @@ static int32_t job_writer(void *argument)
     return 0;
 }
 
-/* There is one for each set that can be granted, and a set is idle only after its jobs have left theirs. */
+/* There is one for each set that can be granted, and a set is idle only after its jobs have left
+ * theirs. */
 static connection *connection_take(int socket)
 {
     connection *with = connections;
 
-    while (with < connections + MAX_CONNECTIONS && __atomic_load_n(&with->taken, __ATOMIC_ACQUIRE)) {
+    while (with < connections + MAX_CONNECTIONS &&
+           __atomic_load_n(&with->taken, __ATOMIC_ACQUIRE)) {
         with++;
     }
     check(with < connections + MAX_CONNECTIONS, "more connections than sets");
@@ -139,7 +144,8 @@ static connection *connection_take(int socket)
     return with;
 }
 
-/* Runs the three jobs detached and gives the lease back at once: the set returns when they have ended. */
+/* Runs the three jobs detached and gives the lease back at once: the set returns when they have
+ * ended. */
 static void serve(crew_lease lease, connection *with)
 {
     static const crew_function jobs[ROLES] = { job_conn, job_reader, job_writer };
@@ -168,10 +174,13 @@ static void refuse(int socket, const crew_refusal *refusal)
     int length;
 
     if (refusal->kind == CREW_REFUSED_AT_CAPACITY) {
-        length = snprintf(line, sizeof(line), "refused: all %u connections are in use\n", (unsigned)refusal->capacity);
+        length = snprintf(line, sizeof(line), "refused: all %u connections are in use\n",
+                          (unsigned)refusal->capacity);
     } else if (refusal->kind == CREW_REFUSED_OUT_OF_RESERVATION) {
-        length = snprintf(line, sizeof(line), "refused: %llu bytes needed, %llu of %llu are in use\n",
-                          (unsigned long long)refusal->bytes_requested, (unsigned long long)refusal->bytes_held,
+        length = snprintf(line, sizeof(line),
+                          "refused: %llu bytes needed, %llu of %llu are in use\n",
+                          (unsigned long long)refusal->bytes_requested,
+                          (unsigned long long)refusal->bytes_held,
                           (unsigned long long)refusal->bytes_budget);
     } else {
         length = snprintf(line, sizeof(line), "refused: %s\n", crew_status_text(refusal->kind));
@@ -211,8 +220,10 @@ static int listen_on(uint16_t port)
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(port);
-    check(listener >= 0 && setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0, "cannot make a socket");
-    check(bind(listener, (struct sockaddr *)&address, sizeof(address)) == 0 && listen(listener, 8) == 0 &&
+    check(listener >= 0 && setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0,
+          "cannot make a socket");
+    check(bind(listener, (struct sockaddr *)&address, sizeof(address)) == 0 &&
+              listen(listener, 8) == 0 &&
               getsockname(listener, (struct sockaddr *)&address, &length) == 0,
           "cannot listen: choose a port that is free");
     (void)printf("listening on 127.0.0.1:%u\n", (unsigned)ntohs(address.sin_port));
@@ -220,10 +231,12 @@ static int listen_on(uint16_t port)
     return listener;
 }
 
-/* Boots Crew and opens the pool. Every number that somebody may want to change is here. */
+/* Boots Crew and opens the pool. Every number that a site may want to change is here. */
 static crew_pool pool_start(uint32_t capacity)
 {
-    static const crew_role roles[ROLES] = { { "conn", 65536u, 20u }, { "reader", 32768u, 20u }, { "writer", 32768u, 18u } };
+    static const crew_role roles[ROLES] = { { "conn", 65536u, 20u },
+                                            { "reader", 32768u, 20u },
+                                            { "writer", 32768u, 18u } };
     crew_boot_options boot = CREW_BOOT_OPTIONS_INIT;
     crew_pool_options options = CREW_POOL_OPTIONS_INIT;
     crew_pool pool;
@@ -249,7 +262,9 @@ static void pool_end(crew_pool pool)
     crew_usage usage = CREW_USAGE_INIT;
     uint32_t waited_ms;
 
-    for (waited_ms = 0; crew_pool_usage(pool, &usage) == CREW_OK && usage.busy > 0u && waited_ms < END_MS; waited_ms += 10u) {
+    for (waited_ms = 0;
+         crew_pool_usage(pool, &usage) == CREW_OK && usage.busy > 0u && waited_ms < END_MS;
+         waited_ms += 10u) {
         (void)nanosleep(&step, NULL);
     }
     check(crew_pool_close(pool, END_MS) == CREW_OK, "a connection does not end");
@@ -272,7 +287,8 @@ int main(int argc, char **argv)
     }
     memset(&action, 0, sizeof(action));
     action.sa_handler = on_signal;
-    check(pipe(stop_pipe) == 0 && sigaction(SIGINT, &action, NULL) == 0 && sigaction(SIGTERM, &action, NULL) == 0,
+    check(pipe(stop_pipe) == 0 && sigaction(SIGINT, &action, NULL) == 0 &&
+              sigaction(SIGTERM, &action, NULL) == 0,
           "cannot prepare for signals");
     pool = pool_start((uint32_t)capacity);
     polled[0].fd = listen_on((uint16_t)strtoul(argv[1], NULL, 10));
@@ -288,7 +304,7 @@ int main(int argc, char **argv)
             accept_one(polled[0].fd, pool);
             left -= left > 0;
         } else if (ready == 0) {
-            /* Quiet for a while: threads that nobody needs go back to the system. */
+            /* Quiet for a while: threads that are not needed go back to the system. */
             (void)crew_pool_trim(pool, 1u);
         }
     }

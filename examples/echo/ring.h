@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* A bounded ring of byte chunks between one job that puts and one that gets. Every wait ends after RING_WAIT_S. */
+/* A bounded ring of byte chunks between one job that puts and one that gets. Every wait ends after
+ * RING_WAIT_S. */
 #ifndef RING_H
 #define RING_H
 
@@ -36,7 +37,7 @@ static void ring_start(ring *at)
     at->ended = 0;
 }
 
-/* Either side may say that it is over; what is in the ring can still be got. */
+/* Either side may end it; the bytes in the ring can still be taken. */
 static void ring_end(ring *at)
 {
     (void)pthread_mutex_lock(&at->lock);
@@ -58,7 +59,7 @@ static void ring_wait_while(ring *at, size_t count)
     }
 }
 
-/* 0 = nobody takes it any more. */
+/* 0 = the other side takes no more. */
 static int ring_put(ring *at, const chunk *from)
 {
     int put = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What owner and asker have agreed on. */
+/* The agreement of owner and asker. */
 #ifndef FLEET_H
 #define FLEET_H
 
@@ -7,8 +7,8 @@
 #define FLEET_KEY "scan"
 
 /*
- * A request is "<lease> <points>", its answer "<lease> done <sum> <thread>", "<lease> died", "<lease> failed", or
- * "<lease> refused: <why>". Both fit into so many characters.
+ * A request is "<lease> <points>", its answer "<lease> done <sum> <thread>", "<lease> died",
+ * "<lease> failed", or "<lease> refused: <why>". Both fit into so many characters.
  */
 #define FLEET_TEXT_BYTES 160
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The asker's records: one that asks for a lease and sends the request, one that hears the owner's answers. */
+/* The asker's records: one that asks for a lease and sends the request, one that hears the owner's
+ * answers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,12 +15,12 @@
 
 #include "fleet.h"
 
-/* What VAL says. An aSub record writes its outputs, here the request, on 0 only. */
+/* The texts of VAL. An aSub record writes its outputs, here the request, on 0 only. */
 enum { SENT = 0, WAIT = 1, NOBODY = 2, NO_WAY = 3, REFUSED = 4 };
 
 /*
- * Input A: points (LONG). Asks for a lease; output A: the request (CHAR), goes to the owner. VALB: the same as VAL, as a
- * text.
+ * Input A: points (LONG). Asks for a lease; output A: the request (CHAR), goes to the owner. VALB:
+ * the same as VAL, as a text.
  */
 static long fleetAsk(aSubRecord *record)
 {
@@ -38,7 +39,8 @@ static long fleetAsk(aSubRecord *record)
     } else {
         status = crewFleetAsk(NULL, FLEET_KEY, 0, lease, sizeof lease);
         if (status == CREW_OK) {
-            (void)epicsSnprintf(request, record->nova, "%s %d", lease, (int)*(epicsInt32 *)record->a);
+            (void)epicsSnprintf(request, record->nova, "%s %d", lease,
+                                (int)*(epicsInt32 *)record->a);
             record->neva = (epicsUInt32)strlen(request) + 1u;
         } else if (status == CREW_TIMED_OUT) {
             said = WAIT;
@@ -56,8 +58,8 @@ static long fleetAsk(aSubRecord *record)
 }
 
 /*
- * Inputs: A what the owner answered last (CHAR), B the request that was sent last (CHAR). If the answer is the one to the
- * request: output A the sum (DOUBLE), output B how it went, VAL 0.
+ * Inputs: A the owner's last answer (CHAR), B the last request that was sent (CHAR). If the answer
+ * is the one to the request: output A the sum (DOUBLE), output B how it went, VAL 0.
  */
 static long fleetHear(aSubRecord *record)
 {
@@ -79,7 +81,8 @@ static long fleetHear(aSubRecord *record)
 /* ---- a lease by hand ---- */
 
 static const iocshFuncDef holdDef = {"fleetHold", 0, NULL,
-    "Asks for a lease and prints it, and brings it to nobody: its owner takes the unit back after crewFleetGraceMs.\n"};
+                                     "Asks for a lease and prints it, and does not bring it: its "
+                                     "owner takes the unit back after crewFleetGraceMs.\n"};
 
 static void callHold(const iocshArgBuf *args)
 {

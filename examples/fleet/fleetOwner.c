@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * The owner's records: one that brings requests to the pool and answers them, one that says how much room there is.
+ * The owner's records: one that brings requests to the pool and answers them, one that says how
+ * much room there is.
  *
- * The "scan" adds up its points' numbers. It pauses while the PV says so, and one of less than no points ends its own
- * thread, as a driver with a defect might.
+ * The "scan" adds up its points' numbers. It pauses while the PV says so, and one of less than no
+ * points ends its own thread, as a driver with a defect might.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -80,7 +81,8 @@ static void tellEnd(void *argument, const crew_result *result)
     DBADDR answer = self->answer;
 
     if (result->outcome == CREW_JOB_RETURNED) {
-        (void)epicsSnprintf(text, sizeof text, "%s done %ld %s", self->lease, self->sum, self->thread);
+        (void)epicsSnprintf(text, sizeof text, "%s done %ld %s", self->lease, self->sum,
+                            self->thread);
     } else {
         (void)epicsSnprintf(text, sizeof text, "%s %s", self->lease,
                             result->outcome == CREW_JOB_DIED ? "died" : "failed");
@@ -127,8 +129,9 @@ static const char *begin(scan *taken, const char *request, const char *pause, co
 }
 
 /*
- * Inputs: A the request (CHAR), B the PV that pauses scans, C the PV for the answer (its long string). VAL 1: it runs, and
- * the answer comes at its end; 0: it was refused, and output A says why. (An aSub record writes its outputs on 0 only.)
+ * Inputs: A the request (CHAR), B the PV that pauses scans, C the PV for the answer (its long
+ * string). VAL 1: it runs, and the answer comes at its end; 0: it was refused, and output A says
+ * why. (An aSub record writes its outputs on 0 only.)
  */
 static long fleetRun(aSubRecord *record)
 {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The IOC that has the threads: it scans for whoever brings a lease.
+# The IOC that has the threads: it scans for each IOC that brings a lease.
 on error break
 
 epicsEnvSet IOC owner
@@ -10,7 +10,7 @@ crewBudget 64
 crewFleetOpen $(FLEET=crew-example)
 # two scans at a time, their threads made now and kept
 crewPoolOpen scan "scan:medium:40" 2 2 2
-# how long a lease that nobody brings keeps its unit
+# how long a lease that its asker does not bring keeps its unit
 var crewFleetGraceMs $(GRACE=10000)
 
 dbLoadRecords owner.db "P=owner:"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The shell command demoHeap: what the IOC holds from malloc, and on RTEMS what is left of it. There also demoEvents: what
- * base itself loses with each event that it destroys. */
+/* The shell command demoHeap: what the IOC holds from malloc, and on RTEMS what is left of it.
+ * There also demoEvents: what base itself loses with each event that it destroys. */
 #include "heap.h"
 
 #include <malloc.h>
@@ -14,13 +14,15 @@
 #include <epicsStdio.h>
 #include <iocsh.h>
 
-static const iocshFuncDef heapDef = {"demoHeap", 0, NULL, "Prints the bytes that this process holds from malloc.\n"};
+static const iocshFuncDef heapDef = {"demoHeap", 0, NULL,
+                                     "Prints the bytes that this process holds from malloc.\n"};
 
 #ifdef __rtems__
 
 #define EVENTS 100u
 
-static const iocshFuncDef eventsDef = {"demoEvents", 0, NULL, "Creates and destroys events: prints the bytes lost.\n"};
+static const iocshFuncDef eventsDef = {"demoEvents", 0, NULL,
+                                       "Creates and destroys events: prints the bytes lost.\n"};
 
 /* An ended thread's stack is free only after a snapshot, or after the next creation of a thread. */
 static Heap_Information_block look(void)

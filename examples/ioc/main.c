@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * A small IOC: base's record types, Crew, a startup script, then the IOC shell until "exit" or the end of the input.
+ * A small IOC: base's record types, Crew, a startup script, then the IOC shell until "exit" or the
+ * end of the input.
  *
  *   demo-ioc [script]
  *
- * Compiled without WITH_CREW it is a stock IOC that knows nothing of Crew; with RECORDS_DBD it has the records of
- * examples/fleet as well.
+ * Compiled without WITH_CREW it is a stock IOC that knows nothing of Crew; with RECORDS_DBD it has
+ * the records of examples/fleet as well.
  */
 #include <stdio.h>
 
@@ -24,7 +25,8 @@
 static int loadDefinitions(void)
 {
     /* dlload.dbd: the shell command that loads a shared library. */
-    if (dbLoadDatabase("base.dbd", BASE_DBD, NULL) != 0 || dbLoadDatabase("dlload.dbd", BASE_DBD, NULL) != 0) {
+    if (dbLoadDatabase("base.dbd", BASE_DBD, NULL) != 0 ||
+        dbLoadDatabase("dlload.dbd", BASE_DBD, NULL) != 0) {
         return -1;
     }
 #ifdef WITH_CREW

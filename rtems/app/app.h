@@ -5,8 +5,10 @@
 
 #include "crew.h"
 
-/* Suites: one line per test and tables in between. Each returns the number of tests that failed. All need a booted Crew
-   and may run in any order and again. */
+/*
+ * Suites: one line per test and tables in between. Each returns the number of tests that failed.
+ * All need a booted Crew and may run in any order and again.
+ */
 int threads_suite(crew_sink print, void *context);
 int deaths_suite(crew_sink print, void *context);
 int memory_suite(crew_sink print, void *context);
@@ -21,14 +23,23 @@ typedef struct churn_result {
     unsigned wrong; /* calls that did not answer as they must */
 } churn_result;
 
-/* Does `cycle`, which returns how many of its calls went wrong, 10,000 times, and prints the heap every 1,000. */
-void churn_cycles(const char *name, unsigned (*cycle)(void *context), void *context, churn_result *seen);
+/*
+ * Does `cycle`, which returns how many of its calls went wrong, 10,000 times, and prints the heap
+ * every 1,000.
+ */
+void churn_cycles(const char *name, unsigned (*cycle)(void *context), void *context,
+                  churn_result *seen);
 
-/* Boots with more than the board has, and tests what becomes of it. The first call does; later ones test nothing. */
+/*
+ * Boots with a budget larger than the board, and tests the verdict. Only the first call tests;
+ * later ones do nothing.
+ */
 int boot_suite(crew_sink print, void *context);
 
-/* What POSIX_Init calls; returns the exit status. In this image: reads commands from the console until `quit`, or the fixed
-   script when nothing comes. */
+/*
+ * POSIX_Init calls this. Returns the exit status. In this image: reads commands from the console
+ * until `quit`, or the fixed script when nothing comes.
+ */
 int console(void);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Connections one after the other, and what they leave behind in the heap: on borrowed sets, and on threads of their own. */
+/*
+ * Connections one after the other, and what they leave behind in the heap: on borrowed sets, and on
+ * threads of their own.
+ */
 #include "app.h"
 #include "fixture.h"
 #include "heap.h"
@@ -8,7 +11,7 @@
 
 #define CYCLES 10000u
 #define LINE_EVERY 1000u
-/* Before the heap is looked at first: what the first threads make for good is there then. */
+/* Cycles before the first look at the heap: the first threads make objects that stay. */
 #define WARM_UP 10u
 #define ROLES 3u
 
@@ -68,7 +71,8 @@ static unsigned cycle_on_threads(void *context)
     return wrong;
 }
 
-void churn_cycles(const char *name, unsigned (*cycle)(void *context), void *context, churn_result *seen)
+void churn_cycles(const char *name, unsigned (*cycle)(void *context), void *context,
+                  churn_result *seen)
 {
     heap before = { 0, 0 };
     heap now = { 0, 0 };
@@ -86,10 +90,11 @@ void churn_cycles(const char *name, unsigned (*cycle)(void *context), void *cont
     }
     now = heap_now();
     seen->lost_bytes = before.free_bytes - now.free_bytes;
-    (void)printf("churn %s: %5u cycles, heap free %ld B, largest block %ld B\n", name, CYCLES, now.free_bytes,
-                 now.largest_bytes);
-    (void)printf("churn %s: %ld B lost in %u cycles, %ld.%02ld B each\n", name, seen->lost_bytes, CYCLES,
-                 seen->lost_bytes / (long)CYCLES, seen->lost_bytes % (long)CYCLES / (long)(CYCLES / 100u));
+    (void)printf("churn %s: %5u cycles, heap free %ld B, largest block %ld B\n", name, CYCLES,
+                 now.free_bytes, now.largest_bytes);
+    (void)printf("churn %s: %ld B lost in %u cycles, %ld.%02ld B each\n", name, seen->lost_bytes,
+                 CYCLES, seen->lost_bytes / (long)CYCLES,
+                 seen->lost_bytes % (long)CYCLES / (long)(CYCLES / 100u));
 }
 
 /* All of its jobs were done, and nothing was lost. */
@@ -133,19 +138,15 @@ static void connections_on_threads_of_their_own(void)
 
 int churn_on_a_set(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
-    check.failed = 0;
+    check_begin(print, context);
     RUN(connections_on_a_borrowed_set_lose_nothing);
-    return check.failed;
+    return check_end();
 }
 
 int churn_suite(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
-    check.failed = 0;
+    check_begin(print, context);
     RUN(connections_on_a_borrowed_set_lose_nothing);
     RUN(connections_on_threads_of_their_own);
-    return check.failed;
+    return check_end();
 }

@@ -12,12 +12,14 @@
 #include <unistd.h>
 
 #define LINE_BYTES 64u
-/* How long the console may be silent before the fixed script is run instead, in tenths of a second. */
+/*
+ * How long the console may be silent before the fixed script is run instead, in tenths of a second.
+ */
 #define SILENT_DS 20u
 
 static check_suites all;
 
-/* Where a line is collected; what was typed stays when a read ends before its line does. */
+/* Collects a line; its beginning stays when a read ends before the line does. */
 static char typed[LINE_BYTES];
 
 static void print_line(void *context, const char *line)
@@ -32,7 +34,10 @@ static void deaths(void) { (void)deaths_suite(check_suites_line, &all); }
 static void memory(void) { (void)memory_suite(check_suites_line, &all); }
 static void churn(void) { (void)churn_suite(check_suites_line, &all); }
 static void counts(void) { (void)counts_suite(check_suites_line, &all); }
-static void conformance(void) { (void)crew_conformance(crew_port_posix(), check_suites_line, &all); }
+static void conformance(void)
+{
+    (void)crew_conformance(crew_port_posix(), check_suites_line, &all);
+}
 
 static void report(void)
 {
@@ -62,7 +67,8 @@ static const struct {
     void (*function)(void);
     const char *what;
 } commands[] = {
-    { "boot", boot, "boots Crew with more than the board has (the first command for all the others)" },
+    { "boot", boot,
+      "boots Crew with more than the board has (the first command for all the others)" },
     { "threads", threads, "names, priorities, stacks, protection" },
     { "deaths", deaths, "threads that end, by each of the means" },
     { "memory", memory, "a full house, refusals, a full heap" },

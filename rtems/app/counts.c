@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What the calls cost in instructions, beside RTEMS's own. Under QEMU's -icount shift=0 an instruction takes a nanosecond
- * of the guest's time, which the first count proves; elsewhere the figures are nanoseconds and only printed.
+ * The calls' cost in instructions, beside that of RTEMS's own. Under QEMU's -icount shift=0 an
+ * instruction takes a nanosecond of the guest's time, which the first count proves; elsewhere the
+ * figures are nanoseconds and only printed.
  */
 #include "app.h"
+#include "count_calls.h"
 #include "fixture.h"
-#include "stopwatch.h"
 
 #include <sched.h>
 #include <stdio.h>
 
-#define ROUNDS 2000u
 #define CREATIONS 200u
 #define KIB 1024u
 
-static int is_counting;
+/* Prints what each of `times` times the same took since `begin`. */
+static void note(const char *name, uint32_t begin, uint32_t times)
+{
+    count_print(name, count_each(stopwatch_now() - begin, times));
+}
 
 /* ---- floors ---- */
 
@@ -58,16 +62,16 @@ static void count_semaphores(const char *name, int priority)
 
     (void)sem_init(&ping, 0, 0u);
     (void)sem_init(&pong, 0, 0u);
-    turns_left = ROUNDS + 1u;
+    turns_left = COUNT_ROUNDS + 1u;
     REQUIRE(made(&thread, STACK_BYTES, priority, thread_plays));
     (void)sem_post(&ping); /* from here on the other one waits, whatever its priority */
     (void)sem_wait(&pong);
     begin = stopwatch_now();
-    for (i = 0; i < ROUNDS; i++) {
+    for (i = 0; i < COUNT_ROUNDS; i++) {
         (void)sem_post(&ping);
         (void)sem_wait(&pong);
     }
-    stopwatch_note(name, begin, ROUNDS);
+    note(name, begin, COUNT_ROUNDS);
     (void)CHECK_EQ(pthread_join(thread, NULL), 0);
 }
 
@@ -88,20 +92,16 @@ static void count_threads(const char *name, size_t stack_bytes, int priority)
         REQUIRE(made(&thread, stack_bytes, priority, thread_ends));
         REQUIRE_EQ(pthread_join(thread, NULL), 0);
     }
-    stopwatch_note(name, begin, CREATIONS);
+    note(name, begin, CREATIONS);
 }
 
 /* ---- Crew ---- */
 
-static int32_t job_nothing(void *argument)
-{
-    (void)argument;
-    return 0;
-}
-
 static int counted_pool(uint32_t priority, uint32_t role_count, crew_pool *pool)
 {
-    crew_role roles[3] = { { "first", STACK_BYTES, 0u }, { "second", STACK_BYTES, 0u }, { "third", STACK_BYTES, 0u } };
+    crew_role roles[3] = { { "first", STACK_BYTES, 0u },
+                           { "second", STACK_BYTES, 0u },
+                           { "third", STACK_BYTES, 0u } };
     crew_pool_options options = CREW_POOL_OPTIONS_INIT;
     uint32_t i;
 
@@ -122,41 +122,21 @@ static int counted_pool(uint32_t priority, uint32_t role_count, crew_pool *pool)
 
 static void count_leases(void)
 {
-    int32_t refused = 0;
     crew_pool pool;
-    crew_lease lease;
-    uint32_t begin;
-    uint32_t i;
 
     REQUIRE(counted_pool(10u, 1u, &pool));
-    begin = stopwatch_now();
-    for (i = 0; i < ROUNDS; i++) {
-        refused |= crew_acquire(pool, 0u, &lease, NULL);
-        refused |= crew_release(lease);
-    }
-    stopwatch_note("acquire_release", begin, ROUNDS);
-    (void)CHECK_EQ(refused, 0);
+    count_print("acquire_release", count_lease(&pool));
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
 }
 
 static void count_jobs(const char *name, uint32_t priority)
 {
-    int32_t refused = 0;
     crew_pool pool;
     crew_lease lease;
-    crew_job job;
-    uint32_t begin;
-    uint32_t i;
 
     REQUIRE(counted_pool(priority, 1u, &pool));
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
-    begin = stopwatch_now();
-    for (i = 0; i < ROUNDS; i++) {
-        refused |= crew_run(lease, 0u, "nothing", job_nothing, NULL, &job);
-        refused |= crew_join(job, LONG_MS, NULL);
-    }
-    stopwatch_note(name, begin, ROUNDS);
-    (void)CHECK_EQ(refused, 0);
+    count_print(name, count_job(&lease, NULL));
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
 }
@@ -173,7 +153,7 @@ static void count_connections(void)
 
     REQUIRE(counted_pool(10u, 3u, &pool));
     begin = stopwatch_now();
-    for (i = 0; i < ROUNDS; i++) {
+    for (i = 0; i < COUNT_ROUNDS; i++) {
         refused |= crew_acquire(pool, 0u, &lease, NULL);
         for (role = 0; role < 3u; role++) {
             refused |= crew_run(lease, role, "nothing", job_nothing, NULL, &jobs[role]);
@@ -183,7 +163,7 @@ static void count_connections(void)
         }
         refused |= crew_release(lease);
     }
-    stopwatch_note("connection_on_a_set", begin, ROUNDS);
+    note("connection_on_a_set", begin, COUNT_ROUNDS);
     (void)CHECK_EQ(refused, 0);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
 }
@@ -205,7 +185,7 @@ static void count_connections_on_threads(int priority)
             REQUIRE_EQ(pthread_join(threads[role], NULL), 0);
         }
     }
-    stopwatch_note("connection_on_threads", begin, CREATIONS);
+    note("connection_on_threads", begin, CREATIONS);
 }
 
 /* ---- */
@@ -213,8 +193,7 @@ static void count_connections_on_threads(int priority)
 /* The stopwatch itself: a loop whose length is known. */
 static void an_instruction_is_a_nanosecond(void)
 {
-    is_counting = stopwatch_counts_instructions();
-    if (!is_counting) {
+    if (!stopwatch_counts_instructions()) {
         (void)printf("counts: not under -icount shift=0, so these are nanoseconds\n");
     }
 }
@@ -238,10 +217,8 @@ static void calls_are_counted(void)
 
 int counts_suite(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
-    check.failed = 0;
+    check_begin(print, context);
     RUN(an_instruction_is_a_nanosecond);
     RUN(calls_are_counted);
-    return check.failed;
+    return check_end();
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Workers that end by each means that RTEMS has: pthread_exit, pthread_cancel, rtems_task_delete; in a job, while they
- * wait, and at any instant. Each time: the job is told, the set is retired once, every byte comes back, and the next set
- * works.
+ * Workers that end by each means that RTEMS has: pthread_exit, pthread_cancel, rtems_task_delete;
+ * in a job, while they wait, and at any instant. Each time: the job is told, the set is retired
+ * once, every byte comes back, and the next set works.
  */
 #include "app.h"
 #include "fixture.h"
@@ -60,7 +60,10 @@ static void next_set_works(crew_pool pool)
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
 }
 
-/* A set whose member has just ended under `lease`. Capacity is 1, so that a slot that did not come back is seen. */
+/*
+ * A set whose member has just ended under `lease`. Capacity is 1, so that a slot that did not come
+ * back is seen.
+ */
 static void accounted(crew_pool pool, crew_lease lease, const crew_account *before)
 {
     static int32_t value;
@@ -71,13 +74,13 @@ static void accounted(crew_pool pool, crew_lease lease, const crew_account *befo
     status = crew_run(lease, 1u, "late", job_value, &value, &job);
     (void)CHECK(status == CREW_NOT_RUN || status == CREW_RETIRED);
     CHECK_EVENTUALLY(usage_of(pool).created == 0u);
-    (void)CHECK_EQ(account_now().held_bytes, before->held_bytes);
+    (void)CHECK_EQ(held_bytes(), before->held_bytes);
     (void)CHECK_EQ(crew_release(lease), CREW_RETIRED);
     next_set_works(pool);
     (void)CHECK_EQ(usage_of(pool).retirements, 1);
     (void)CHECK_EQ(usage_of(pool).threads_created, 4);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, before->held_bytes);
+    (void)CHECK_EQ(held_bytes(), before->held_bytes);
 }
 
 static int lent(const char *name, crew_pool *pool, crew_lease *lease)
@@ -163,7 +166,7 @@ static void rtems_task_delete_while_it_waits(void)
     ended_while_it_waits("deleted", end_by_delete);
 }
 
-/* Made, and ended before it has run: the request waits until the exit hook hangs. */
+/* Made, and ended before it has run: the request waits until the exit hook is in place. */
 static void rtems_task_delete_before_it_has_run(void)
 {
     const crew_account before = account_now();
@@ -185,7 +188,10 @@ static void *foreign_main(void *argument)
     return argument;
 }
 
-/* rtems_task_delete joins, and the id is free for others: reaping must take none of them for the worker. */
+/*
+ * rtems_task_delete joins, so other threads can get the id: reaping must not take one of them for
+ * the worker.
+ */
 static void reaping_leaves_a_thread_of_the_same_id_alone(void)
 {
     const crew_account before = account_now();
@@ -222,7 +228,7 @@ typedef struct ambush {
     int32_t ended;
 } ambush;
 
-/* Of a higher priority than worker and dispatcher: comes out of its wait with the clock tick, whatever they do. */
+/* Runs above worker and dispatcher: the clock tick ends its wait, whatever they do. */
 static int32_t job_ambush(void *argument)
 {
     ambush *at = (ambush *)argument;
@@ -232,7 +238,7 @@ static int32_t job_ambush(void *argument)
     return 0;
 }
 
-/* For that many turns; when the number is odd it may be ended in them, else only after them. */
+/* Works for that many turns. An odd number: it may be ended in them; even: only after them. */
 static int32_t job_works(void *argument)
 {
     const uint32_t wanted = *(const uint32_t *)argument;
@@ -247,7 +253,10 @@ static int32_t job_works(void *argument)
     return 7;
 }
 
-/* One worker is given one job after the other until it has been ended. Returns how many jobs it did; 0: something is wrong. */
+/*
+ * One worker is given one job after the other until it has been ended. Returns how many jobs it
+ * did; 0: something is wrong.
+ */
 static uint32_t until_it_ends(crew_lease lease, uint32_t turns)
 {
     uint32_t done = 0;
@@ -273,7 +282,7 @@ static uint32_t until_it_ends(crew_lease lease, uint32_t turns)
     }
 }
 
-/* Nothing that the core does is cut in two, wherever the tick falls: each death is one retirement, and the books balance. */
+/* The tick may fall anywhere in the core: each death is one retirement, and the books balance. */
 static void ended_at_any_instant(const char *name, int32_t (*end)(size_t thread))
 {
     static const crew_role role = { "ambush", STACK_BYTES, 90u };
@@ -313,14 +322,15 @@ static void ended_at_any_instant(const char *name, int32_t (*end)(size_t thread)
         CHECK_EVENTUALLY(usage_of(pool).created == 0u);
         REQUIRE_EQ(usage_of(pool).retirements, round + 1u);
         REQUIRE_EQ(usage_of(pool).threads_created, 2u * (round + 1u));
-        REQUIRE_EQ(account_now().held_bytes, before.held_bytes + STACK_BYTES);
+        REQUIRE_EQ(held_bytes(), before.held_bytes + STACK_BYTES);
     }
-    (void)printf("deaths %s: %u sets ended in or between %lu jobs\n", name, AMBUSHES, (unsigned long)jobs);
+    (void)printf("deaths %s: %u sets ended in or between %lu jobs\n", name, AMBUSHES,
+                 (unsigned long)jobs);
     (void)CHECK(jobs > AMBUSHES);
     (void)CHECK_EQ(crew_release(ambush_lease), CREW_OK);
     (void)CHECK_EQ(crew_pool_close(ambush_pool, LONG_MS), CREW_OK);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
 static void pthread_cancel_at_any_instant(void)
@@ -335,9 +345,7 @@ static void rtems_task_delete_at_any_instant(void)
 
 int deaths_suite(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
-    check.failed = 0;
+    check_begin(print, context);
     RUN(pthread_exit_in_a_job);
     RUN(pthread_cancel_in_a_job);
     RUN(rtems_task_delete_in_a_job);
@@ -347,5 +355,5 @@ int deaths_suite(crew_sink print, void *context)
     RUN(reaping_leaves_a_thread_of_the_same_id_alone);
     RUN(pthread_cancel_at_any_instant);
     RUN(rtems_task_delete_at_any_instant);
-    return check.failed;
+    return check_end();
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The heap that thread stacks come from, as it is once ended threads have given their stacks back. */
+/* The heap that thread stacks come from, after ended threads have given their stacks back. */
 #ifndef HEAP_H
 #define HEAP_H
 

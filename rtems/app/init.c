@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What RTEMS is configured to, and where it starts. */
+/* RTEMS's configuration, and the thread that it starts. */
 #include "app.h"
 
 #include <pthread.h>
@@ -29,19 +29,20 @@ void *POSIX_Init(void *argument)
 
 #define CONFIGURE_APPLICATION_NEEDS_CLOCK_DRIVER
 #define CONFIGURE_APPLICATION_NEEDS_CONSOLE_DRIVER
-/* A tenth of what is usual, so that the tests which end a worker with a tick do not take so long. */
+/* A tenth of the usual, so that the tests which end a worker with a tick take less time. */
 #define CONFIGURE_MICROSECONDS_PER_TICK 1000
 
 /*
- * As many threads as the tests have at one time, and no objects without a limit: RTEMS would make those in blocks between
- * the stacks, and keep some of them, so that the heap is in pieces when the threads have gone (README.md).
+ * As many threads as the tests have at one time, and no objects without a limit: RTEMS would make
+ * those in blocks between the stacks, and keep some of them, so that the heap is in pieces when the
+ * threads have gone (README.md).
  */
 #define CONFIGURE_MAXIMUM_POSIX_THREADS 320
 #define CONFIGURE_MAXIMUM_POSIX_KEYS 8
 #define CONFIGURE_MAXIMUM_POSIX_KEY_VALUE_PAIRS (2 * CONFIGURE_MAXIMUM_POSIX_THREADS)
 #define CONFIGURE_UNIFIED_WORK_AREAS
 
-/* For the high-water marks, and because a board should have it. */
+/* The high-water marks need it, and a board should have it. */
 #define CONFIGURE_STACK_CHECKER_ENABLED
 
 #define CONFIGURE_POSIX_INIT_THREAD_TABLE

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The board's memory: a budget that it does not have, a house that is full, a heap that is. */
+/*
+ * The board's memory: a budget larger than it, a pool filled to the account's limit, a full heap.
+ */
 #include "app.h"
 #include "crew_port_posix.h"
 #include "fixture.h"
@@ -27,7 +29,8 @@
 static const crew_role house_roles[HOUSE_ROLES] = {
     { "conn", 1024u * KIB, 20u }, { "reader", 256u * KIB, 18u }, { "writer", 256u * KIB, 18u }
 };
-static const crew_role large_roles[2] = { { "first", LARGE_STACK, 10u }, { "second", LARGE_STACK, 10u } };
+static const crew_role large_roles[2] = { { "first", LARGE_STACK, 10u },
+                                          { "second", LARGE_STACK, 10u } };
 
 static void more_than_the_board_has_is_clamped(void)
 {
@@ -50,8 +53,9 @@ static void more_than_the_board_has_is_clamped(void)
     (void)CHECK(account.budget_bytes <= (uint64_t)before.largest_bytes);
     (void)CHECK(account.budget_bytes * 2u > (uint64_t)before.largest_bytes);
     (void)CHECK_EQ(account.held_bytes, 0);
-    (void)printf("budget: asked %u MiB, heap free %ld B, largest block %ld B, adopted %lu MiB\n", ASKED_MIB,
-                 before.free_bytes, before.largest_bytes, (unsigned long)(account.budget_bytes / MIB));
+    (void)printf("budget: asked %u MiB, heap free %ld B, largest block %ld B, adopted %lu MiB\n",
+                 ASKED_MIB, before.free_bytes, before.largest_bytes,
+                 (unsigned long)(account.budget_bytes / MIB));
 }
 
 /* ---- a full house ---- */
@@ -62,21 +66,26 @@ static int32_t job_nothing(void *argument)
     return 0;
 }
 
-static void house_sets(crew_pool pool, crew_lease *leases, uint32_t *count, crew_refusal *refusal, int32_t *status)
+static void house_sets(crew_pool pool, crew_lease *leases, uint32_t *count, crew_refusal *refusal,
+                       int32_t *status)
 {
     *count = 0u;
     while ((*status = crew_acquire(pool, 0u, &leases[*count], refusal)) == CREW_OK) {
         uint32_t role;
 
         for (role = 0; role < HOUSE_ROLES; role++) {
-            (void)CHECK_EQ(crew_run(leases[*count], role, "nothing", job_nothing, NULL, NULL), CREW_OK);
+            (void)CHECK_EQ(crew_run(leases[*count], role, "nothing", job_nothing, NULL, NULL),
+                           CREW_OK);
         }
         (*count)++;
         REQUIRE(*count < HOUSE_CAPACITY);
     }
 }
 
-/* The account says no, with its numbers, long before a thread's creation would fail. `drift`: what the house cost the heap. */
+/*
+ * The account refuses, with its numbers, long before a thread's creation would fail. `drift`: bytes
+ * that the house cost the heap.
+ */
 static void house_once(heap *drift)
 {
     static crew_lease leases[HOUSE_CAPACITY];
@@ -108,24 +117,29 @@ static void house_once(heap *drift)
     (void)CHECK_EQ(usage.busy, count);
     (void)CHECK_EQ(usage.threads_created, count * HOUSE_ROLES);
     (void)CHECK_EQ(usage.refused[CREW_REFUSED_SPAWN_FAILED], 0);
-    /* What the account holds is what the heap has lost, but for what a thread takes beside its stack (a fiftieth). */
+    /*
+     * The heap has lost as much as the account holds, but for what a thread takes beside its stack
+     * (a fiftieth).
+     */
     (void)CHECK(before.free_bytes - full.free_bytes >= (long)(count * HOUSE_SET_BYTES));
-    (void)CHECK(before.free_bytes - full.free_bytes < (long)(count * (HOUSE_SET_BYTES + HOUSE_SET_BYTES / 50u)));
+    (void)CHECK(before.free_bytes - full.free_bytes <
+                (long)(count * (HOUSE_SET_BYTES + HOUSE_SET_BYTES / 50u)));
     for (i = 0; i < count; i++) {
         (void)CHECK_EQ(crew_release(leases[i]), CREW_OK);
     }
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, account.held_bytes);
+    (void)CHECK_EQ(held_bytes(), account.held_bytes);
     after = heap_now();
     drift->free_bytes = before.free_bytes - after.free_bytes;
     drift->largest_bytes = before.largest_bytes - after.largest_bytes;
-    (void)printf("house: %lu sets of %u B, then refused: %lu B asked, %lu of %lu B held\n", (unsigned long)count,
-                 HOUSE_SET_BYTES, (unsigned long)refusal.bytes_requested, (unsigned long)refusal.bytes_held,
-                 (unsigned long)refusal.bytes_budget);
-    (void)printf("house: heap free %ld B before, %ld B full (%ld B a set), %ld B after; largest block %ld, %ld, %ld B\n",
+    (void)printf("house: %lu sets of %u B, then refused: %lu B asked, %lu of %lu B held\n",
+                 (unsigned long)count, HOUSE_SET_BYTES, (unsigned long)refusal.bytes_requested,
+                 (unsigned long)refusal.bytes_held, (unsigned long)refusal.bytes_budget);
+    (void)printf("house: heap free %ld B before, %ld B full (%ld B a set), %ld B after; "
+                 "largest block %ld, %ld, %ld B\n",
                  before.free_bytes, full.free_bytes,
-                 count > 0u ? (before.free_bytes - full.free_bytes) / (long)count : 0L, after.free_bytes,
-                 before.largest_bytes, full.largest_bytes, after.largest_bytes);
+                 count > 0u ? (before.free_bytes - full.free_bytes) / (long)count : 0L,
+                 after.free_bytes, before.largest_bytes, full.largest_bytes, after.largest_bytes);
 }
 
 static void full_house_is_refused_by_the_account(void)
@@ -151,7 +165,10 @@ static int large_opened(const char *name, crew_pool *pool)
     return CHECK_EQ(crew_pool_open(&options, pool), CREW_OK);
 }
 
-/* The heap is full, but for `count` free pieces that do not touch one another: one of `first` bytes, the others of `bytes`. */
+/*
+ * The heap is full, but for `count` free pieces that do not touch one another: one of `first`
+ * bytes, the others of `bytes`.
+ */
 typedef struct filling {
     void *between[PIECES_MAX];
     void *rest;
@@ -214,24 +231,26 @@ static void refused_and_nothing_changed(uint32_t pieces, size_t first, size_t by
     (void)CHECK_EQ(usage.created, 0);
     (void)CHECK_EQ(usage.threads_created, threads);
     (void)CHECK_EQ(usage.refused[wanted], 1);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
-    (void)printf("full heap: %ld B free, largest block %ld B: %s, %lu threads made\n", full.free_bytes,
-                 full.largest_bytes, crew_status_text(status), (unsigned long)usage.threads_created);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
+    (void)printf("full heap: %ld B free, largest block %ld B: %s, %lu threads made\n",
+                 full.free_bytes, full.largest_bytes, crew_status_text(status),
+                 (unsigned long)usage.threads_created);
     (void)CHECK_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
 /*
- * The second thread's stack is there in one piece, as the target is asked before each thread, but not what a thread takes
- * beside it: its creation fails.
+ * The second thread's stack is there in one piece, as the target is asked before each thread, but
+ * not what a thread takes beside it: its creation fails.
  */
 static void thread_creation_fails_for_real(void)
 {
     crew_refusal refusal = CREW_REFUSAL_INIT;
 
-    refused_and_nothing_changed(2u, LARGE_STACK + BESIDE_FIRST, LARGE_STACK, CREW_REFUSED_SPAWN_FAILED, &refusal, 1u);
+    refused_and_nothing_changed(2u, LARGE_STACK + BESIDE_FIRST, LARGE_STACK,
+                                CREW_REFUSED_SPAWN_FAILED, &refusal, 1u);
     (void)CHECK_EQ(refusal.os_error, EAGAIN);
     (void)CHECK_EQ(refusal.role, 1);
     (void)CHECK_EQ(crew_refusal_errno(&refusal), EAGAIN);
@@ -242,16 +261,20 @@ static void memory_for_half_a_set_is_no_memory(void)
 {
     crew_refusal refusal = CREW_REFUSAL_INIT;
 
-    refused_and_nothing_changed(1u, LARGE_STACK + LARGE_STACK / 2u, 0u, CREW_REFUSED_TARGET_MEMORY, &refusal, 1u);
+    refused_and_nothing_changed(1u, LARGE_STACK + LARGE_STACK / 2u, 0u, CREW_REFUSED_TARGET_MEMORY,
+                                &refusal, 1u);
     (void)CHECK_EQ(refusal.bytes_requested, LARGE_STACK);
 }
 
-/* Three times the memory, but in no piece that one stack fits in: refused before a thread is made. */
+/*
+ * Three times the memory, but in no piece that one stack fits in: refused before a thread is made.
+ */
 static void memory_in_small_pieces_is_no_memory(void)
 {
     crew_refusal refusal = CREW_REFUSAL_INIT;
 
-    refused_and_nothing_changed(PIECES_MAX, LARGE_STACK - 64u * KIB, LARGE_STACK - 64u * KIB, CREW_REFUSED_TARGET_MEMORY, &refusal, 0u);
+    refused_and_nothing_changed(PIECES_MAX, LARGE_STACK - 64u * KIB, LARGE_STACK - 64u * KIB,
+                                CREW_REFUSED_TARGET_MEMORY, &refusal, 0u);
     (void)CHECK_EQ(refusal.bytes_requested, LARGE_STACK);
 }
 
@@ -263,8 +286,8 @@ static void *thread_nothing(void *argument)
 }
 
 /*
- * What the port has to reckon with: RTEMS keeps the stack of a joined thread until the next one is made. The question for
- * memory finds it all the same.
+ * RTEMS keeps the stack of a joined thread until the next thread is made. The port's question for
+ * memory counts that stack as free all the same.
  */
 static void joined_thread_keeps_its_stack_but_not_from_us(void)
 {
@@ -285,8 +308,9 @@ static void joined_thread_keeps_its_stack_but_not_from_us(void)
     joined = malloc_free_space();
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     freed = malloc_free_space();
-    (void)printf("ended thread: largest block %lu B after the join, %lu B once a set has been made\n",
-                 (unsigned long)joined, (unsigned long)freed);
+    (void)printf(
+        "ended thread: largest block %lu B after the join, %lu B once a set has been made\n",
+        (unsigned long)joined, (unsigned long)freed);
     (void)CHECK(joined < LARGE_STACK);
     (void)CHECK(freed > 100u * LARGE_STACK);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
@@ -310,8 +334,8 @@ static int32_t job_exits(void *argument)
 }
 
 /*
- * The heap has room for so many sets and no more. They are given back, or die, all of them; their stacks count as free
- * at once, and as many are made again.
+ * The heap has room for so many sets and no more. They are given back, or die, all of them; their
+ * stacks count as free at once, and as many are made again.
  */
 static void heap_full_of_ended_sets_grows_again(void)
 {
@@ -327,7 +351,7 @@ static void heap_full_of_ended_sets_grows_again(void)
     uint32_t i;
 
     REQUIRE(large_opened("again", &pool));
-    /* Once, so that what a slot's first set makes for good is there. */
+    /* Once, since a slot's first set makes objects that stay. */
     first = fill(pool, leases);
     (void)CHECK_EQ(first, FEW);
     for (i = 0; i < first; i++) {
@@ -342,7 +366,8 @@ static void heap_full_of_ended_sets_grows_again(void)
         (void)CHECK_EQ(crew_release(leases[i]), CREW_OK);
     }
     (void)CHECK_EQ(crew_pool_trim(pool, 0u), CREW_OK);
-    freed = malloc_free_space(); /* as anybody would ask: trim has seen to it */
+    /* the plain question, without freeing ended threads first: trim has freed them */
+    freed = malloc_free_space();
     again = fill(pool, leases);
     for (i = 0; i < again; i++) {
         crew_job job;
@@ -361,29 +386,25 @@ static void heap_full_of_ended_sets_grows_again(void)
     (void)CHECK_EQ(again, first);
     (void)CHECK_EQ(after_deaths, first);
     (void)CHECK_EQ(freed, empty);
-    (void)printf("ended sets: room for %lu sets; %lu after a trim, %lu after all died\n", (unsigned long)first,
-                 (unsigned long)again, (unsigned long)after_deaths);
+    (void)printf("ended sets: room for %lu sets; %lu after a trim, %lu after all died\n",
+                 (unsigned long)first, (unsigned long)again, (unsigned long)after_deaths);
 }
 
 int boot_suite(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
-    check.failed = 0;
+    check_begin(print, context);
     RUN(more_than_the_board_has_is_clamped);
-    return check.failed;
+    return check_end();
 }
 
 int memory_suite(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
-    check.failed = 0;
+    check_begin(print, context);
     RUN(full_house_is_refused_by_the_account);
     RUN(thread_creation_fails_for_real);
     RUN(memory_for_half_a_set_is_no_memory);
     RUN(memory_in_small_pieces_is_no_memory);
     RUN(joined_thread_keeps_its_stack_but_not_from_us);
     RUN(heap_full_of_ended_sets_grows_again);
-    return check.failed;
+    return check_end();
 }

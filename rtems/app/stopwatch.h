@@ -5,7 +5,6 @@
 
 #include <rtems.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #define STOPWATCH_TURNS 500000u
 
@@ -15,15 +14,9 @@ static inline uint32_t stopwatch_now(void)
     return (uint32_t)rtems_clock_get_uptime_nanoseconds();
 }
 
-/* Prints "count <name> <each>" for `times` times the same since `begin`, rounded. */
-static inline void stopwatch_note(const char *name, uint32_t begin, uint32_t times)
-{
-    const uint32_t ticks = stopwatch_now() - begin;
-
-    (void)printf("count %s %lu\n", name, (unsigned long)((ticks + times / 2u) / times));
-}
-
-/* A loop of two instructions a turn: whether it takes two nanoseconds a turn, within a hundredth. */
+/*
+ * A loop of two instructions a turn: whether it takes two nanoseconds a turn, within a hundredth.
+ */
 static inline int stopwatch_counts_instructions(void)
 {
     uint32_t left = STOPWATCH_TURNS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What a worker is as a thread of RTEMS: its name, priority and stack, and when it can be made to end. */
+/* A worker as a thread of RTEMS: its name, its priority, its stack and the use of it. */
 #include "app.h"
 #include "fixture.h"
 
@@ -11,9 +11,9 @@
 #define NAME_BYTES 32u
 #define TOUCHED_BYTES 20000u
 
-static const crew_role three_roles[3] = {
-    { "writer", STACK_BYTES, 0u }, { "reader", STACK_BYTES, 50u }, { "connection", STACK_BYTES, CREW_PRIORITY_MAX }
-};
+static const crew_role three_roles[3] = { { "writer", STACK_BYTES, 0u },
+                                          { "reader", STACK_BYTES, 50u },
+                                          { "connection", STACK_BYTES, CREW_PRIORITY_MAX } };
 
 static int three_opened(crew_pool *pool, crew_lease *lease)
 {
@@ -53,7 +53,7 @@ static void names_have_fifteen_characters(void)
     close_with(pool, lease);
 }
 
-/* 0 to 99 are spread over what RTEMS has, 1 to 254; the scheduler counts the other way. */
+/* A role's 0 to 99 are spread over RTEMS's 1 to 254; the scheduler counts the other way. */
 static void priorities_are_the_roles(void)
 {
     static const int priorities[3] = { 1, 1 + 50 * 253 / 99, 254 };
@@ -73,7 +73,8 @@ static void priorities_are_the_roles(void)
         (void)CHECK_EQ(pthread_getschedparam((pthread_t)thread, &policy, &param), 0);
         (void)CHECK_EQ(policy, SCHED_FIFO);
         (void)CHECK_EQ(param.sched_priority, priorities[role]);
-        (void)CHECK_EQ(rtems_task_set_priority((rtems_id)thread, RTEMS_CURRENT_PRIORITY, &core), RTEMS_SUCCESSFUL);
+        (void)CHECK_EQ(rtems_task_set_priority((rtems_id)thread, RTEMS_CURRENT_PRIORITY, &core),
+                       RTEMS_SUCCESSFUL);
         (void)CHECK_EQ(core, 255 - priorities[role]);
     }
     close_with(pool, lease);
@@ -126,7 +127,8 @@ static void stack_use_is_what_the_stack_checker_says(void)
     (void)CHECK_EQ(crew_join(job, LONG_MS, &result), CREW_OK);
     (void)CHECK_EQ(result.value, 1);
     after = usage_of(pool);
-    (void)CHECK(after.stack_used[1] >= TOUCHED_BYTES && after.stack_used[1] < TOUCHED_BYTES + 8192u);
+    (void)CHECK(after.stack_used[1] >= TOUCHED_BYTES &&
+                after.stack_used[1] < TOUCHED_BYTES + 8192u);
     (void)CHECK_EQ(after.stack_used[2], before.stack_used[2]);
     second.id = (rtems_id)thread;
     rtems_stack_checker_iterate(see_stack, &second);
@@ -161,12 +163,10 @@ static void report_shows_the_stack_use(void)
 
 int threads_suite(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
-    check.failed = 0;
+    check_begin(print, context);
     RUN(names_have_fifteen_characters);
     RUN(priorities_are_the_roles);
     RUN(stack_use_is_what_the_stack_checker_says);
     RUN(report_shows_the_stack_use);
-    return check.failed;
+    return check_end();
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The image with the std port: what every port must pass, and what connections leave behind on threads that Rust made. */
+/* The image with the std port: what every port must pass, and what connections leave behind on
+   threads that Rust made. */
 #include "app.h"
 #include "check.h"
 #include "check_suites.h"
@@ -34,7 +35,8 @@ static unsigned cycle_on_std_threads(void *context)
     return THREADS - std_connection();
 }
 
-/* Printed, not judged: how much it is depends on the Rust target, and is what a borrowed set saves. */
+/* Printed, not judged: how much it is depends on the Rust target, and is what a borrowed set
+   saves. */
 static void on_std_threads(void)
 {
     churn_result seen = { 0, 0u };

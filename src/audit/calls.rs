@@ -19,19 +19,19 @@ pub struct Calls(pub &'static Crew);
 #[allow(missing_docs, clippy::missing_errors_doc)]
 impl Calls {
     pub fn open(self, options: &PoolOptions<'_>) -> Result<Handle, OpenError> {
-        self.0.open(options)
+        self.0.sets().open(options)
     }
 
     pub fn close(self, pool: Handle, timeout_ms: u32) -> Result<(), CloseError> {
-        self.0.close(pool, timeout_ms)
+        self.0.sets().close(pool, timeout_ms)
     }
 
     pub fn trim(self, pool: Handle, keep: u32) -> Result<(), CloseError> {
-        self.0.trim(pool, keep)
+        self.0.sets().trim(pool, keep)
     }
 
     pub fn usage(self, pool: Handle) -> Result<PoolUsage, CloseError> {
-        self.0.usage(pool)
+        self.0.sets().usage(pool)
     }
 
     pub fn acquire(
@@ -40,11 +40,11 @@ impl Calls {
         peer: Option<NonZeroU64>,
         timeout_ms: u32,
     ) -> Result<Handle, AcquireError> {
-        self.0.acquire(pool, peer, timeout_ms)
+        self.0.sets().acquire(pool, peer, timeout_ms)
     }
 
     pub fn release(self, lease: Handle) -> Result<(), RunError> {
-        self.0.release(lease)
+        self.0.sets().release(lease)
     }
 
     pub fn run(
@@ -56,15 +56,15 @@ impl Calls {
         joinable: bool,
     ) -> Result<Option<Handle>, RunError> {
         let work = Work::Call(function, argument as *mut c_void);
-        self.0.run(lease, role, b"job", &work, joinable)
+        self.0.sets().run(lease, role, b"job", &work, joinable)
     }
 
     pub fn join(self, job: Handle, timeout_ms: u32) -> Result<JobResult, JobError> {
-        self.0.join(job, timeout_ms)
+        self.0.sets().join(job, timeout_ms)
     }
 
     pub fn detach(self, job: Handle) -> Result<(), JobError> {
-        self.0.detach(job)
+        self.0.sets().detach(job)
     }
 
     pub fn uncharge(self, charge: Handle) -> bool {
@@ -72,6 +72,6 @@ impl Calls {
     }
 
     pub fn charge(self, bytes: usize) -> Option<Handle> {
-        self.0.charge_handle(bytes).ok()
+        self.0.host.charge(bytes).ok()
     }
 }

@@ -3,8 +3,8 @@
 //! `tests/c/audit.h` declares it.
 
 use super::Disagreement;
-use crate::crew::Line;
 use crate::ffi::CREW;
+use crate::host::Line;
 use core::ffi::c_char;
 use core::fmt::Write;
 

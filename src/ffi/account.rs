@@ -29,11 +29,11 @@ pub struct crew_charge_handle {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn crew_charge(bytes: u64, charge: *mut crew_charge_handle) -> i32 {
     let put_on = || {
-        if CREW.port().is_none() {
+        if CREW.host.port().is_none() {
             return Err(CREW_NOT_BOOTED);
         }
         let bytes = usize::try_from(bytes).ok().filter(|&n| n > 0).ok_or(CREW_BAD_VALUE)?;
-        match CREW.charge_handle(bytes) {
+        match CREW.host.charge(bytes) {
             Ok(handle) => Ok(crew_charge_handle { bits: handle.bits() }),
             Err(None) => Err(CREW_TABLE_FULL),
             Err(Some(_)) => Err(CREW_BAD_VALUE),
@@ -49,7 +49,7 @@ pub unsafe extern "C" fn crew_charge(bytes: u64, charge: *mut crew_charge_handle
 #[unsafe(no_mangle)]
 pub extern "C" fn crew_uncharge(charge: crew_charge_handle) -> i32 {
     let handle = Handle::from_bits(charge.bits);
-    if !CREW.is_charge(handle) {
+    if !CREW.host.is_charge(handle) {
         CREW_BAD_HANDLE
     } else if CREW.uncharge(handle) {
         CREW_OK

@@ -9,7 +9,7 @@ use super::status::{
     of_open,
 };
 use crate::account::verdict;
-use crate::crew::{BootError, BootOptions, Budget};
+use crate::host::{BootError, BootOptions, Budget};
 use crate::limits::TEXT_BYTES;
 use crate::port::Port;
 use core::ffi::c_char;

@@ -5,7 +5,7 @@ use super::CREW;
 use super::pointer::Out;
 use super::pool::CREW_JOB_RETURNED;
 use super::port::{crew_event, event_for_c};
-use crate::sets::{Next, Outcome};
+use crate::port::{Next, Outcome};
 use core::ffi::c_void;
 use core::ptr::null_mut;
 

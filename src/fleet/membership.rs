@@ -31,15 +31,15 @@
 //! All of it is `SeqCst`: a leaver marks the word and then looks for waiters, a waiter gets in line
 //! and then looks at the word ([`Visit::goes_on`]).
 
-use crate::sync::{UnsafeCell, atomic::Ordering::SeqCst};
-use crate::table::word::{self, change_seq_cst};
+use crate::sync::UnsafeCell;
+use crate::table;
 use core::ops::Deref;
 
 /// The bits of users and phase. Generations wrap in the 20 others: a handle is stale until so many
 /// later lives of its slot.
 const BITS: u32 = 12;
-type Word = word::Word<BITS>;
-type Packed = word::Packed<BITS>;
+type Word = table::Word<BITS>;
+type Packed = table::Packed<BITS>;
 
 const FREE: u32 = 0;
 /// Also ENDING.
@@ -90,7 +90,7 @@ unsafe impl<T: Send + Sync, const N: usize> Sync for Memberships<T, N> {}
 impl<T> Slot<T> {
     /// Steps to what `next` makes of the word. False: `next` left it as it was.
     fn change(&self, next: impl Fn(Packed) -> Option<Packed>) -> bool {
-        change_seq_cst(&self.word.0, |word| next(word::Packed(word)).map(|to| to.0)).is_ok()
+        self.word.change_seq_cst(next).is_ok()
     }
 
     /// For the slot's sole owner.
@@ -202,7 +202,7 @@ impl<T> Deref for Visit<'_, T> {
 
 impl<T> Drop for Visit<'_, T> {
     fn drop(&mut self) {
-        self.slot.word.0.fetch_sub(USER, SeqCst);
+        self.slot.word.subtract_seq_cst(USER);
     }
 }
 

@@ -9,7 +9,7 @@ use super::id::{Execution, KEY_PARTS, Key, Life};
 use super::lane::Peer;
 use super::words::{Cell, Phase, SeqCst};
 use super::{Hold, PENDING, PERMITS, Table};
-use crate::crew::Printer;
+use crate::host::Printer;
 
 impl Table<'_> {
     /// Prints what is in the table, line by line, into `sink`. Level 0: a line of figures, and one

@@ -4,7 +4,7 @@
 use super::explore::{explore, join, spawn};
 use super::stage::{Script, Stage};
 use crate::account::Account;
-use crate::crew::Budget;
+use crate::host::Budget;
 use std::sync::Arc;
 
 #[test]
@@ -48,16 +48,16 @@ fn a_reservation_that_fits_is_granted() {
 fn a_charge_is_taken_back_once() {
     explore("a_charge_is_taken_back_once", || {
         Stage::play(Script::default(), Budget::Default, |stage| {
-            let charge = stage.crew.charge_handle(1000).expect("there is room");
+            let charge = stage.crew.host.charge(1000).expect("there is room");
             // Two take the same charge back, and a third uses its slot again if it can.
             let parts = [0, 1].map(|_| {
                 spawn(move || {
                     stage.crew.uncharge(charge);
                 })
             });
-            let next = stage.crew.charge_handle(30);
+            let next = stage.crew.host.charge(30);
             join(parts);
-            let held = stage.crew.account.held();
+            let held = stage.crew.host.account.held();
             assert_eq!(held, if next.is_ok() { 30 } else { 0 });
             assert!(!stage.crew.uncharge(charge), "it has ended");
             if let Ok(next) = next {

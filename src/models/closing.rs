@@ -4,7 +4,7 @@
 
 use super::explore::{explore, join, spawn};
 use super::stage::{LONG, Script, Stage};
-use crate::crew::Budget;
+use crate::host::Budget;
 use crate::sets::{AcquireError, CloseError, Refusal};
 use crate::table::Handle;
 
@@ -26,8 +26,8 @@ fn is_closed(error: AcquireError) -> bool {
 fn use_it(stage: Stage, pool: Handle, timeout_ms: u32) {
     match stage.acquire(pool, timeout_ms) {
         Ok(lease) => {
-            let closed = stage.crew.find_pool(pool).is_err();
-            let released = stage.crew.release(lease).is_ok();
+            let closed = stage.crew.sets().find_pool(pool).is_err();
+            let released = stage.crew.sets().release(lease).is_ok();
             assert!(!closed || !released, "a pool is closed when its last lease has ended");
         }
         Err(error) => assert!(is_closed(error), "{error}"),
@@ -62,7 +62,7 @@ fn close_against_a_waiter() {
         });
         let _ = stage.close(pool, 0);
         join([waiter]);
-        let _ = stage.crew.release(lease);
+        let _ = stage.crew.sets().release(lease);
     });
 }
 
@@ -72,7 +72,7 @@ fn close_against_release_and_completion() {
         let lease = stage.acquire(pool, 0).unwrap();
         let job = stage.run(lease, 0, 7).unwrap(); // its worker has been there since open
         let user = spawn(move || {
-            let _ = stage.crew.release(lease);
+            let _ = stage.crew.sets().release(lease);
         });
         assert_eq!(stage.close(pool, LONG), Ok(()));
         join([user]);
@@ -104,10 +104,10 @@ fn a_late_acquire_does_not_get_the_next_pool() {
             options.prestart = 0;
         });
         // Makes an idle set if nobody is in the way; the late one may find it.
-        let (at, slot) = stage.crew.find_pool(next).expect("open");
-        let _ = stage.crew.grow_idle(at, slot);
+        let slot = stage.crew.sets().find_pool(next).expect("open");
+        let _ = stage.crew.sets().grow_idle(slot);
         join([user]);
         let lease = stage.acquire(next, 0).expect("the late one gives back what it took");
-        assert_eq!(stage.crew.release(lease), Ok(()));
+        assert_eq!(stage.crew.sets().release(lease), Ok(()));
     });
 }

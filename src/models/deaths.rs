@@ -4,8 +4,9 @@
 
 use super::explore::{explore, join, spawn};
 use super::stage::{DIE, LONG, Script, Stage};
-use crate::crew::Budget;
-use crate::sets::{CloseError, Outcome, RunError};
+use crate::host::Budget;
+use crate::port::Outcome;
+use crate::sets::{CloseError, RunError};
 use crate::table::Handle;
 
 fn play(name: &str, act: impl Fn(Stage, Handle) + Send + Sync + 'static) {
@@ -21,10 +22,10 @@ fn play(name: &str, act: impl Fn(Stage, Handle) + Send + Sync + 'static) {
 fn death_against_release() {
     play("death_against_release", |stage, pool| {
         let lease = stage.acquire(pool, 0).unwrap();
-        let parts = [spawn(move || stage.die(0)), spawn(move || stage.crew.reap())];
-        let _ = stage.crew.release(lease); // of a set that has been taken back, perhaps
+        let parts = [spawn(move || stage.die(0)), spawn(move || stage.crew.sets().reap())];
+        let _ = stage.crew.sets().release(lease); // of a set that has been taken back, perhaps
         join(parts);
-        assert!(stage.crew.release(lease).is_err(), "ended once");
+        assert!(stage.crew.sets().release(lease).is_err(), "ended once");
         assert_eq!(stage.idle(pool), 0, "never idle again");
         assert_eq!(stage.port.said("the set is retired"), 1);
     });
@@ -36,12 +37,12 @@ fn two_deaths_are_one_retirement() {
         Stage::play(Script::default(), Budget::Default, |stage| {
             let pool = stage.open(2, 1, |_| {});
             let parts = [0, 1].map(|n| spawn(move || stage.die(n)));
-            stage.crew.reap();
+            stage.crew.sets().reap();
             join(parts);
-            stage.crew.reap();
+            stage.crew.sets().reap();
             assert_eq!(stage.port.said("the set is retired"), 1);
-            assert_eq!(stage.crew.account.held(), 0, "both have been reaped");
-            assert_eq!(stage.crew.usage(pool).unwrap().created, 0);
+            assert_eq!(stage.crew.host.account.held(), 0, "both have been reaped");
+            assert_eq!(stage.crew.sets().usage(pool).unwrap().created, 0);
         });
     });
 }
@@ -59,7 +60,7 @@ fn death_against_dispatch() {
             Err(error) => assert_eq!(error, RunError::NotRun),
         }
         join([death]);
-        let _ = stage.crew.release(lease);
+        let _ = stage.crew.sets().release(lease);
     });
 }
 
@@ -71,7 +72,7 @@ fn death_against_join() {
         let parts = [
             spawn(move || stage.serve(0, 1)),
             spawn(move || {
-                let _ = stage.crew.release(lease);
+                let _ = stage.crew.sets().release(lease);
             }),
         ];
         assert_eq!(stage.join(job, LONG).unwrap().outcome, Outcome::Died);
@@ -94,7 +95,7 @@ fn death_against_acquire() {
                 };
                 assert_eq!(stage.join(job, LONG).unwrap().outcome, outcome);
             }
-            let _ = stage.crew.release(lease);
+            let _ = stage.crew.sets().release(lease);
         }
         join([death]);
     });
@@ -106,11 +107,11 @@ fn a_death_under_a_lease_serves_the_waiter() {
         let lease = stage.acquire(pool, 0).unwrap();
         let waiter = spawn(move || {
             let next = stage.acquire(pool, LONG).expect("the dead set's slot, or the set");
-            let _ = stage.crew.release(next);
+            let _ = stage.crew.sets().release(next);
         });
         stage.die(0);
         join([waiter]);
-        assert!(stage.crew.release(lease).is_err(), "it was taken back");
+        assert!(stage.crew.sets().release(lease).is_err(), "it was taken back");
     });
 }
 
@@ -119,11 +120,11 @@ fn a_revocation_does_not_end_the_next_lease() {
     play("a_revocation_does_not_end_the_next_lease", |stage, pool| {
         let lease = stage.acquire(pool, 0).unwrap();
         stage.die(0);
-        let reaper = spawn(move || stage.crew.reap());
+        let reaper = spawn(move || stage.crew.sets().reap());
         let borrower = spawn(move || {
-            let _ = stage.crew.release(lease);
+            let _ = stage.crew.sets().release(lease);
             if let Ok(next) = stage.acquire(pool, 0) {
-                assert_eq!(stage.crew.release(next), Ok(()), "its set has not died");
+                assert_eq!(stage.crew.sets().release(next), Ok(()), "its set has not died");
             }
         });
         join([reaper, borrower]);
@@ -143,8 +144,8 @@ fn death_against_close() {
 #[test]
 fn nobody_looks_at_a_thread_that_was_reaped() {
     play("nobody_looks_at_a_thread_that_was_reaped", |stage, pool| {
-        let parts = [spawn(move || stage.die(0)), spawn(move || stage.crew.reap())];
-        let _ = stage.crew.usage(pool); // the port fails the model if it is asked too late
+        let parts = [spawn(move || stage.die(0)), spawn(move || stage.crew.sets().reap())];
+        let _ = stage.crew.sets().usage(pool); // the port fails the model if it is asked too late
         join(parts);
     });
 }

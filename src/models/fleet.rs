@@ -3,11 +3,11 @@
 
 use super::explore::{explore, join, park, spawn, thread};
 use super::stage::{Script, Stage};
-use crate::crew::Budget;
 use crate::fleet::{
     Choice, Counted, Error, Execution, FleetLease, FleetPort, Geometry, Hold, Id, Image, Key, Life,
     Limits, Node, PERMITS, Plan, Table, TableFigures, View, Wait, WaitSlot,
 };
+use crate::host::Budget;
 use crate::sync::{
     MODELLED,
     atomic::{AtomicU32, Ordering::SeqCst},

@@ -3,13 +3,13 @@
 
 use super::explore::{explore, join, pause, spawn};
 use super::stage::{LONG, STACK, Script, Stage};
-use crate::crew::Budget;
+use crate::host::Budget;
 use crate::sets::{AcquireError, Refusal};
 use crate::table::Handle;
 
 fn borrow(stage: Stage, pool: Handle, timeout_ms: u32) -> Result<(), AcquireError> {
     let lease = stage.acquire(pool, timeout_ms)?;
-    assert_eq!(stage.crew.release(lease), Ok(()));
+    assert_eq!(stage.crew.sets().release(lease), Ok(()));
     Ok(())
 }
 
@@ -97,10 +97,10 @@ fn a_member_dies_while_its_set_is_built() {
                     }
                     stage.die(0);
                 }),
-                spawn(move || stage.crew.reap()),
+                spawn(move || stage.crew.sets().reap()),
             ];
             match stage.acquire(pool, 0) {
-                Ok(lease) => drop(stage.crew.release(lease)),
+                Ok(lease) => drop(stage.crew.sets().release(lease)),
                 Err(error) => assert!(is_failure(error), "{error}"),
             }
             join(parts);
@@ -121,7 +121,7 @@ fn the_budget_is_never_passed() {
             });
             let part = move |pool| {
                 if borrow(stage, pool, 0).is_ok() {
-                    assert!(stage.crew.account.held() <= 8 << 20);
+                    assert!(stage.crew.host.account.held() <= 8 << 20);
                 }
             };
             let other = spawn(move || part(pools[1]));
@@ -137,7 +137,7 @@ fn trim_against_acquire() {
         let script = Script { threads: true, ..Script::default() };
         Stage::play(script, Budget::Default, |stage| {
             let pool = stage.open(1, 1, |_| {});
-            let trimmer = spawn(move || assert_eq!(stage.crew.trim(pool, 0), Ok(())));
+            let trimmer = spawn(move || assert_eq!(stage.crew.sets().trim(pool, 0), Ok(())));
             if let Err(error) = borrow(stage, pool, 0) {
                 assert!(is_full(error), "{error}");
             }
@@ -151,7 +151,7 @@ fn two_trims_leave_what_is_kept() {
     explore("two_trims_leave_what_is_kept", || {
         Stage::play(Script::default(), Budget::Default, |stage| {
             let pool = stage.open(0, 2, |options| options.extra_bytes = STACK);
-            let part = move || assert_eq!(stage.crew.trim(pool, 1), Ok(()));
+            let part = move || assert_eq!(stage.crew.sets().trim(pool, 1), Ok(()));
             let other = spawn(part);
             part();
             join([other]);
@@ -177,7 +177,7 @@ fn reclaim_against_acquire() {
                 let _ = borrow(stage, idle, 0);
             });
             let _ = borrow(stage, asking, 0);
-            assert!(stage.crew.account.held() <= 8 << 20);
+            assert!(stage.crew.host.account.held() <= 8 << 20);
             join([owner]);
         });
     });
@@ -194,7 +194,7 @@ fn idle_age_against_acquire() {
                 stage.port.look(0);
             });
             if let Ok(lease) = stage.acquire(pool, 0) {
-                assert_eq!(stage.crew.release(lease), Ok(()));
+                assert_eq!(stage.crew.sets().release(lease), Ok(()));
             }
             join([member]);
         });

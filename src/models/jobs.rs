@@ -3,8 +3,9 @@
 
 use super::explore::{explore, join, spawn};
 use super::stage::{DIE, LONG, SOME, Script, Stage};
-use crate::crew::Budget;
-use crate::sets::{JobError, JobResult, Outcome};
+use crate::host::Budget;
+use crate::port::Outcome;
+use crate::sets::{JobError, JobResult};
 use crate::table::Handle;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -17,7 +18,7 @@ fn play(name: &str, value: i32, act: impl Fn(Stage, Handle, Handle) + Send + Syn
             let lease = stage.acquire(pool, 0).unwrap();
             let job = stage.run(lease, 0, value).unwrap();
             act(stage, lease, job);
-            let _ = stage.crew.release(lease);
+            let _ = stage.crew.sets().release(lease);
         });
     });
 }
@@ -74,7 +75,7 @@ fn one_of_two_joiners_gets_the_result() {
 fn a_failure_is_told_once() {
     play("a_failure_is_told_once", DIE, |stage, _, job| {
         let member = spawn(move || stage.serve(0, 1));
-        stage.crew.detach(job).expect("nobody joins it");
+        stage.crew.sets().detach(job).expect("nobody joins it");
         join([member]);
         assert_eq!(stage.port.said("died: its thread ended inside it"), 1);
     });

@@ -3,8 +3,9 @@
 
 use super::explore::{explore, join, spawn};
 use super::stage::{LONG, Script, Stage};
-use crate::crew::Budget;
-use crate::sets::{JobResult, Outcome};
+use crate::host::Budget;
+use crate::port::Outcome;
+use crate::sets::JobResult;
 
 fn play(name: &str, act: impl Fn(Stage) + Send + Sync + 'static) {
     explore(name, move || Stage::play(Script::default(), Budget::Default, &act));
@@ -21,7 +22,7 @@ fn release_against_the_last_completion() {
         let lease = stage.acquire(pool, 0).unwrap();
         let jobs = [0, 1].map(|role| stage.run(lease, role, role as i32).unwrap());
         let members = [0, 1].map(|n| spawn(move || stage.serve(n, 1)));
-        assert_eq!(stage.crew.release(lease), Ok(()));
+        assert_eq!(stage.crew.sets().release(lease), Ok(()));
         join(members);
         for (value, job) in jobs.into_iter().enumerate() {
             assert_eq!(stage.join(job, 0), Ok(returned(value as i32)));
@@ -29,7 +30,7 @@ fn release_against_the_last_completion() {
         assert_eq!(stage.idle(pool), 1, "put back, once");
         let again = stage.acquire(pool, 0).expect("the set is idle");
         assert!(stage.acquire(pool, 0).is_err(), "there is only one");
-        assert_eq!(stage.crew.release(again), Ok(()));
+        assert_eq!(stage.crew.sets().release(again), Ok(()));
     });
 }
 
@@ -41,14 +42,14 @@ fn a_lease_is_released_once() {
         // The set is put back by one of the two, lent to a third, and not ended under it.
         let others = [0, 1].map(|_| {
             spawn(move || {
-                let _ = stage.crew.release(lease);
+                let _ = stage.crew.sets().release(lease);
             })
         });
         if let Ok(next) = stage.acquire(pool, 0) {
-            assert_eq!(stage.crew.release(next), Ok(()), "another's lease was released");
+            assert_eq!(stage.crew.sets().release(next), Ok(()), "another's lease was released");
         }
         join(others);
-        assert!(stage.crew.release(lease).is_err());
+        assert!(stage.crew.sets().release(lease).is_err());
         assert_eq!(stage.idle(pool), 1);
     });
 }
@@ -59,14 +60,14 @@ fn an_idle_set_has_one_borrower() {
         let pool = stage.open(1, 1, |_| {});
         let other = spawn(move || {
             if let Ok(lease) = stage.acquire(pool, 0) {
-                assert_eq!(stage.crew.release(lease), Ok(()));
+                assert_eq!(stage.crew.sets().release(lease), Ok(()));
             }
         });
         if let Ok(lease) = stage.acquire(pool, 0) {
             let job = stage.run(lease, 0, 7).expect("nobody else has the worker");
             stage.serve(0, 1);
             assert_eq!(stage.join(job, 0), Ok(returned(7)));
-            assert_eq!(stage.crew.release(lease), Ok(()));
+            assert_eq!(stage.crew.sets().release(lease), Ok(()));
         }
         join([other]);
         assert_eq!(stage.idle(pool), 1);
@@ -81,9 +82,9 @@ fn join_implies_idle() {
         let job = stage.run(lease, 0, 7).unwrap();
         let member = spawn(move || stage.serve(0, 1));
         assert_eq!(stage.join(job, LONG), Ok(returned(7)));
-        assert_eq!(stage.crew.release(lease), Ok(()));
+        assert_eq!(stage.crew.sets().release(lease), Ok(()));
         let next = stage.acquire(pool, 0).expect("joined and released: idle");
-        assert_eq!(stage.crew.release(next), Ok(()));
+        assert_eq!(stage.crew.sets().release(next), Ok(()));
         join([member]);
     });
 }
@@ -100,10 +101,10 @@ fn a_stale_lease_runs_nothing() {
                 assert_eq!(stage.join(job, 0), Ok(returned(1)));
             }
         });
-        assert_eq!(stage.crew.release(lease), Ok(()));
+        assert_eq!(stage.crew.sets().release(lease), Ok(()));
         if let Ok(next) = stage.acquire(pool, 0) {
             assert_eq!(stage.run_detached(next, 0, 2), Ok(()), "the worker is this lease's alone");
-            assert_eq!(stage.crew.release(next), Ok(()));
+            assert_eq!(stage.crew.sets().release(next), Ok(()));
         }
         join([late]);
     });

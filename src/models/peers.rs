@@ -3,7 +3,7 @@
 
 use super::explore::{explore, join, spawn};
 use super::stage::{LONG, STACK, Script, Stage};
-use crate::crew::Budget;
+use crate::host::Budget;
 use crate::table::Handle;
 use core::num::NonZeroU64;
 use std::sync::{Arc, Mutex};
@@ -31,7 +31,7 @@ fn a_peer_gets_no_more_than_its_limit() {
         let leases = Arc::new(Mutex::new(Vec::new()));
         let part = |leases: Arc<Mutex<Vec<Handle>>>| {
             move || {
-                let lease = stage.crew.acquire(pool, PEER, 0);
+                let lease = stage.crew.sets().acquire(pool, PEER, 0);
                 leases.lock().unwrap().extend(lease);
             }
         };
@@ -40,7 +40,7 @@ fn a_peer_gets_no_more_than_its_limit() {
         join([other]);
         let leases = leases.lock().unwrap();
         assert_eq!(leases.len(), 1, "one of the two, and not none");
-        assert_eq!(stage.crew.release(leases[0]), Ok(()));
+        assert_eq!(stage.crew.sets().release(leases[0]), Ok(()));
     });
 }
 
@@ -49,8 +49,9 @@ fn another_peer_is_not_refused() {
     play("another_peer_is_not_refused", |stage, pool| {
         let parts = [PEER, OTHER].map(|peer| {
             spawn(move || {
-                let lease = stage.crew.acquire(pool, peer, 0).expect("each is within its limit");
-                assert_eq!(stage.crew.release(lease), Ok(()));
+                let lease =
+                    stage.crew.sets().acquire(pool, peer, 0).expect("each is within its limit");
+                assert_eq!(stage.crew.sets().release(lease), Ok(()));
             })
         });
         join(parts);
@@ -60,12 +61,13 @@ fn another_peer_is_not_refused() {
 #[test]
 fn a_release_reaches_the_peer_that_waits() {
     play("a_release_reaches_the_peer_that_waits", |stage, pool| {
-        let lease = stage.crew.acquire(pool, PEER, 0).unwrap();
+        let lease = stage.crew.sets().acquire(pool, PEER, 0).unwrap();
         let waiter = spawn(move || {
-            let lease = stage.crew.acquire(pool, PEER, LONG).expect("it waits for its peer's set");
-            assert_eq!(stage.crew.release(lease), Ok(()));
+            let lease =
+                stage.crew.sets().acquire(pool, PEER, LONG).expect("it waits for its peer's set");
+            assert_eq!(stage.crew.sets().release(lease), Ok(()));
         });
-        assert_eq!(stage.crew.release(lease), Ok(()));
+        assert_eq!(stage.crew.sets().release(lease), Ok(()));
         join([waiter]);
     });
 }

@@ -5,9 +5,10 @@
 
 use super::explore::{explore, join, pause, random, spawn};
 use super::stage::{DIE, LONG, SHORT, STACK, Script, Stage};
-use crate::crew::Budget;
+use crate::host::Budget;
 use crate::limits::MAX_SETS;
-use crate::sets::{AcquireError, Outcome, Refusal, RunError};
+use crate::port::Outcome;
+use crate::sets::{AcquireError, Refusal, RunError};
 use crate::table::Handle;
 use core::num::NonZeroU64;
 use std::collections::BTreeSet;
@@ -154,7 +155,7 @@ impl Play {
         let peer = client % 2;
         let key = (self.scene.per_peer > 0).then(|| NonZeroU64::MIN.saturating_add(peer as u64));
         let timeout_ms = if self.scene.impatient { [0, 5, LONG][random(3) as usize] } else { LONG };
-        let lease = match crew.acquire(self.pool(client + round), key, timeout_ms) {
+        let lease = match crew.sets().acquire(self.pool(client + round), key, timeout_ms) {
             Ok(lease) => lease,
             Err(error) => return self.check_refusal(error, timeout_ms),
         };
@@ -200,14 +201,14 @@ impl Play {
             ledger.inside[set] -= 1;
             ledger.of_peer[peer] -= 1;
         }
-        let result = self.stage.crew.release(lease);
+        let result = self.stage.crew.sets().release(lease);
         assert!(result.is_ok() || !self.is_calm(), "nobody else ends a lease");
-        assert!(self.stage.crew.release(lease).is_err(), "a lease ends once");
+        assert!(self.stage.crew.sets().release(lease).is_err(), "a lease ends once");
     }
 
     fn settle(&self, job: Handle, value: i32) {
         if random(5) == 0 {
-            return self.stage.crew.detach(job).expect("nobody else settles it");
+            return self.stage.crew.sets().detach(job).expect("nobody else settles it");
         }
         let result = self.stage.join(job, LONG).expect("every job ends");
         match result.outcome {
@@ -246,7 +247,7 @@ impl Play {
     fn trim(&self) {
         (0..2).for_each(|_| {
             self.each_pool(|_, pool| {
-                let _ = self.stage.crew.trim(pool, 0);
+                let _ = self.stage.crew.sets().trim(pool, 0);
             })
         });
     }
@@ -254,7 +255,7 @@ impl Play {
     fn ask(&self) {
         (0..2).for_each(|_| {
             self.each_pool(|_, pool| {
-                let _ = self.stage.crew.usage(pool);
+                let _ = self.stage.crew.sets().usage(pool);
             })
         });
     }

@@ -5,11 +5,12 @@
 
 use super::explore::{Part, join, park, pause, random, spawn, thread};
 use crate::audit::Figures;
-use crate::crew::{BootOptions, Budget, Crew};
+use crate::crew::Crew;
+use crate::host::{BootOptions, Budget};
 use crate::limits::MAX_POOLS;
-use crate::port::{Event, Member, MemoryAnswer, Port, Severity, Target, ThreadSpec};
+use crate::port::{Event, Member, MemoryAnswer, Next, Outcome, Port, Severity, Target, ThreadSpec};
 use crate::sets::slot::pool_state;
-use crate::sets::{AcquireError, CloseError, JobError, JobResult, Next, Outcome, RunError, Work};
+use crate::sets::{AcquireError, CloseError, JobError, JobResult, RunError, Work};
 use crate::sync::atomic::{
     AtomicU32, AtomicUsize,
     Ordering::{Acquire, Release, SeqCst},
@@ -347,25 +348,28 @@ impl Stage {
         let mut options =
             PoolOptions { name: "p", roles, capacity, prestart: capacity, ..Default::default() };
         change(&mut options);
-        self.crew.open(&options).expect("the tables have room")
+        self.crew.sets().open(&options).expect("the tables have room")
     }
 
     pub fn acquire(self, pool: Handle, timeout_ms: u32) -> Result<Handle, AcquireError> {
-        self.crew.acquire(pool, None, timeout_ms)
+        self.crew.sets().acquire(pool, None, timeout_ms)
     }
 
     /// Gives the worker of `role` a joinable job that returns `value`.
     pub fn run(self, lease: Handle, role: usize, value: i32) -> Result<Handle, RunError> {
-        self.crew.run(lease, role, b"job", &work(value), true).map(|job| job.expect("joinable"))
+        self.crew
+            .sets()
+            .run(lease, role, b"job", &work(value), true)
+            .map(|job| job.expect("joinable"))
     }
 
     /// As [`Self::run`], with nobody to join it.
     pub fn run_detached(self, lease: Handle, role: usize, value: i32) -> Result<(), RunError> {
-        self.crew.run(lease, role, b"job", &work(value), false).map(drop)
+        self.crew.sets().run(lease, role, b"job", &work(value), false).map(drop)
     }
 
     pub fn join(self, job: Handle, timeout_ms: u32) -> Result<JobResult, JobError> {
-        self.crew.join(job, timeout_ms)
+        self.crew.sets().join(job, timeout_ms)
     }
 
     /// Lets thread `n` run `jobs` jobs and no further.
@@ -389,7 +393,7 @@ impl Stage {
 
     /// Idle sets of the pool.
     pub fn idle(self, pool: Handle) -> usize {
-        let (_, pool) = self.crew.find_pool(pool).expect("open");
+        let pool = self.crew.sets().find_pool(pool).expect("open");
         pool.idle.count()
     }
 
@@ -397,20 +401,20 @@ impl Stage {
     fn end(self) {
         *self.port.calm.lock().unwrap() = true;
         for p in 0..MAX_POOLS {
-            let word = self.crew.pools[p].word.load(SeqCst);
-            if word & pool_state::STATE == pool_state::FREE {
+            let word = self.crew.sets.pools[p].word.load_seq_cst();
+            if word.state() == pool_state::FREE {
                 continue;
             }
-            let pool = Handle::new(crate::table::Kind::Pool, p, word >> pool_state::BITS);
+            let pool = Handle::new(crate::table::Kind::Pool, p, word.generation());
             if !self.port.script.threads {
-                let _ = self.crew.close(pool, 0); // asks the threads to stop
+                let _ = self.crew.sets().close(pool, 0); // asks the threads to stop
                 for n in 0..self.port.threads() {
                     if self.port.member(n).1.load(SeqCst) == 0 {
                         self.port.work(n, u32::MAX);
                     }
                 }
             }
-            match self.crew.close(pool, LONG) {
+            match self.crew.sets().close(pool, LONG) {
                 Ok(()) | Err(CloseError::Stale) => {}
                 Err(error) => panic!("close: {error}"),
             }
@@ -428,7 +432,7 @@ impl Stage {
 
     /// Closes the pool; `Stale`: another has.
     pub fn close(self, pool: Handle, timeout_ms: u32) -> Result<(), CloseError> {
-        self.crew.close(pool, timeout_ms)
+        self.crew.sets().close(pool, timeout_ms)
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::explore::{explore, join, spawn};
 use super::stage::{LONG, SOME, STACK, Script, Stage};
-use crate::crew::Budget;
+use crate::host::Budget;
 use crate::table::Handle;
 
 fn play(name: &str, act: impl Fn(Stage, Handle) + Send + Sync + 'static) {
@@ -17,7 +17,7 @@ fn play(name: &str, act: impl Fn(Stage, Handle) + Send + Sync + 'static) {
 
 fn borrow(stage: Stage, pool: Handle, timeout_ms: u32) -> bool {
     let lease = stage.acquire(pool, timeout_ms);
-    lease.is_ok_and(|lease| stage.crew.release(lease).is_ok())
+    lease.is_ok_and(|lease| stage.crew.sets().release(lease).is_ok())
 }
 
 #[test]
@@ -25,7 +25,7 @@ fn a_release_reaches_the_waiter() {
     play("a_release_reaches_the_waiter", |stage, pool| {
         let lease = stage.acquire(pool, 0).unwrap();
         let waiter = spawn(move || assert!(borrow(stage, pool, LONG)));
-        assert_eq!(stage.crew.release(lease), Ok(()));
+        assert_eq!(stage.crew.sets().release(lease), Ok(()));
         join([waiter]);
         assert_eq!(stage.idle(pool), 1);
     });
@@ -36,7 +36,7 @@ fn a_completion_reaches_the_waiter() {
     play("a_completion_reaches_the_waiter", |stage, pool| {
         let lease = stage.acquire(pool, 0).unwrap();
         let job = stage.run(lease, 0, 7).unwrap();
-        assert_eq!(stage.crew.release(lease), Ok(()));
+        assert_eq!(stage.crew.sets().release(lease), Ok(()));
         let waiter = spawn(move || assert!(borrow(stage, pool, LONG)));
         stage.serve(0, 1);
         join([waiter]);
@@ -55,7 +55,7 @@ fn hand_off_against_time_out() {
             }),
             spawn(move || stage.time_passes(SOME)),
         ];
-        assert_eq!(stage.crew.release(lease), Ok(()));
+        assert_eq!(stage.crew.sets().release(lease), Ok(()));
         join(parts);
         assert_eq!(stage.idle(pool), 1, "whoever had it gave it back");
     });
@@ -66,7 +66,7 @@ fn two_waiters_share_one_set() {
     play("two_waiters_share_one_set", |stage, pool| {
         let lease = stage.acquire(pool, 0).unwrap();
         let waiters = [0, 1].map(|_| spawn(move || assert!(borrow(stage, pool, LONG))));
-        assert_eq!(stage.crew.release(lease), Ok(()));
+        assert_eq!(stage.crew.sets().release(lease), Ok(()));
         join(waiters);
         assert_eq!(stage.idle(pool), 1);
     });
@@ -79,8 +79,8 @@ fn a_waiter_that_gets_two_sets_gives_one_back() {
             let pool = stage.open(1, 2, |_| {});
             let leases = [0, 1].map(|_| stage.acquire(pool, 0).unwrap());
             // One comes back before the waiter is armed, and is found; one after, and is handed over.
-            let owners =
-                leases.map(|lease| spawn(move || assert_eq!(stage.crew.release(lease), Ok(()))));
+            let owners = leases
+                .map(|lease| spawn(move || assert_eq!(stage.crew.sets().release(lease), Ok(()))));
             assert!(borrow(stage, pool, LONG));
             join(owners);
             assert_eq!(stage.idle(pool), 2);
@@ -102,7 +102,7 @@ fn bytes_that_come_free_reach_the_waiter() {
             });
             let lease = stage.acquire(pools[0], 0).unwrap();
             let waiter = spawn(move || assert!(borrow(stage, pools[1], LONG)));
-            assert_eq!(stage.crew.release(lease), Ok(()));
+            assert_eq!(stage.crew.sets().release(lease), Ok(()));
             join([waiter]);
         };
         Stage::play(Script::default(), Budget::Mib(8), act);
@@ -123,7 +123,7 @@ fn the_last_look_of_who_times_out_passes_on() {
                 spawn(move || assert!(borrow(stage, pool, LONG))),
                 spawn(move || stage.time_passes(SOME)),
             ];
-            assert_eq!(stage.crew.release(lease), Ok(()));
+            assert_eq!(stage.crew.sets().release(lease), Ok(()));
             join(parts);
             assert_eq!(stage.idle(pool), 1);
         });

@@ -4,29 +4,30 @@
 
 use super::RunError;
 use super::retire::Cause;
-use super::slot::{PoolSlot, SetWord, pool_state};
-use crate::crew::Crew;
+use super::slot::{SetIndex, SetWord, pool_state};
+use super::tables::{PoolRef, Sets};
+use super::waiting::Want;
 use crate::sync::atomic::Ordering::{Relaxed, SeqCst};
 use crate::table::Handle;
 
-impl Crew {
+impl Sets {
     /// Releases a lease by its handle.
     #[inline]
-    pub(crate) fn release(&'static self, handle: Handle) -> Result<(), RunError> {
-        let (s, generation) = self.lease_parts(handle)?;
-        if self.end_lease(s, generation) {
+    pub(crate) fn release(self, handle: Handle) -> Result<(), RunError> {
+        let (set, generation) = self.find_lease(handle)?;
+        if self.end_lease(set, generation) {
             return Ok(());
         }
-        Err(self.why_no_lease(s, generation))
+        Err(self.why_no_lease(set, generation))
     }
 
-    /// Ends lease `generation` of set `s`. False: it has ended before.
+    /// Ends the lease `generation` of the set. False: it has ended before.
     #[inline]
-    pub(crate) fn end_lease(&'static self, s: usize, generation: u32) -> bool {
-        let set = &self.sets[s];
-        // Of two who release the same lease, and of a release and a revocation, this decides.
+    pub(super) fn end_lease(self, s: SetIndex, generation: u32) -> bool {
+        // Of two that release the same lease, and of a release and a revocation, this decides.
         let next = generation.wrapping_add(1);
-        if set.lease.compare_exchange(generation, next, SeqCst, Relaxed).is_err() {
+        let lease = &self.set(s).lease;
+        if lease.compare_exchange(generation, next, SeqCst, Relaxed).is_err() {
             return false;
         }
         self.leave(s, |word| word.is(SetWord::LEASED).then_some(word.0 & !SetWord::LEASED));
@@ -34,13 +35,11 @@ impl Crew {
     }
 
     /// Edge 7: takes something away from the set's word (the lease, a job). If that was the last of
-    /// them the set goes idle or is freed, by us, because our compare-and-swap made it so.
+    /// them the set goes idle or is freed, by this thread, whose compare-and-swap made it so.
     #[inline]
-    pub(crate) fn leave(&'static self, s: usize, take_away: impl Fn(SetWord) -> Option<u32>) {
-        let set = &self.sets[s];
-        let pool = &self.pools[set.pool.load(Relaxed) as usize];
-        let bare = pool.role_count() == 0;
-        let word = set.change(|word| {
+    pub(super) fn leave(self, s: SetIndex, take_away: impl Fn(SetWord) -> Option<u32>) {
+        let bare = self.pool_of(s).role_count() == 0;
+        let word = self.set(s).change(|word| {
             let left = SetWord(take_away(word)?);
             Some(match left {
                 // A set without threads is nothing but its reservation: it ends with the lease.
@@ -56,40 +55,40 @@ impl Crew {
 
     /// Does what the word that the caller has just set calls for.
     #[inline]
-    pub(crate) fn settle(&'static self, s: usize, word: SetWord) {
-        let p = self.sets[s].pool.load(Relaxed) as usize;
-        let pool = &self.pools[p];
+    pub(super) fn settle(self, s: SetIndex, word: SetWord) {
         if word.is(SetWord::RETIRED) {
             if word.is_unused() && word.alive() == 0 {
                 self.free(s);
             }
         } else if word.is(SetWord::IDLE) && word.jobs() == 0 {
+            let pool = self.pool_of(s);
             self.forget_peer(pool, s);
-            self.offer(p, pool, s);
+            self.offer(pool, s);
         }
     }
 
     /// Gives an idle set, whose claim the caller has, to the longest waiter, or puts it back; ends it if
     /// it was retired, or its pool closed, while it was claimed.
     #[inline]
-    pub(crate) fn offer(&'static self, p: usize, pool: &'static PoolSlot, s: usize) {
+    pub(super) fn offer(self, pool: PoolRef, s: SetIndex) {
         if pool.waiting.load(SeqCst) > 0 {
-            return self.offer_to_waiters(p, pool, s);
+            return self.offer_to_waiters(pool, s);
         }
         if !self.put_back(pool, s) && pool.waiting.load(SeqCst) > 0 {
-            self.hand_out(p, pool);
+            self.hand_out(pool);
         }
     }
 
     /// Puts the claimed idle set into the bitmap. True: it had been retired, or its pool closed, and
     /// has been ended instead.
     #[inline]
-    fn put_back(&'static self, pool: &'static PoolSlot, s: usize) -> bool {
-        let slot = s - pool.first_set();
+    fn put_back(self, pool: PoolRef, s: SetIndex) -> bool {
+        let slot = pool.slot_of(s);
         pool.idle.put(slot);
-        // Who retires the set, or closes the pool, sets its mark and then tries to claim the bit;
-        // while we had the claim that failed, so the set is theirs to end, through us.
-        let ended = self.sets[s].word().is(SetWord::RETIRED) || pool.state() != pool_state::OPEN;
+        // A thread that retires the set, or closes the pool, sets its mark and then tries to claim the
+        // bit; while we had the claim that failed, so the set is ended for that thread, by us.
+        let retired = self.set(s).word().is(SetWord::RETIRED);
+        let ended = retired || pool.state() != pool_state::OPEN;
         if ended && pool.idle.claim(slot) {
             self.retire(s, Cause::Orderly);
             self.drop_claim(s);
@@ -99,9 +98,9 @@ impl Crew {
 
     #[cold]
     #[inline(never)]
-    fn offer_to_waiters(&'static self, p: usize, pool: &'static PoolSlot, s: usize) {
-        if !self.waiters.give(self.booted_port(), p, s) && !self.put_back(pool, s) {
-            self.hand_out(p, pool);
+    fn offer_to_waiters(self, pool: PoolRef, s: SetIndex) {
+        if !self.give(pool, s) && !self.put_back(pool, s) {
+            self.hand_out(pool);
         }
     }
 
@@ -109,37 +108,37 @@ impl Crew {
     /// the put, or is seen now; one that is only about to arm looks after that.
     #[cold]
     #[inline(never)]
-    fn hand_out(&'static self, p: usize, pool: &'static PoolSlot) {
-        while pool.waiting.load(SeqCst) > 0 && self.waiters.can_give(p) {
+    fn hand_out(self, pool: PoolRef) {
+        let queue = pool.queue(Want::Set);
+        while pool.waiting.load(SeqCst) > 0 && self.tables.waiters.can_give(queue) {
             let Some(slot) = pool.idle.claim_lowest(pool.capacity()) else { return };
-            let s = pool.first_set() + slot;
-            if !self.waiters.give(self.booted_port(), p, s) && self.put_back(pool, s) {
+            let s = pool.set(slot);
+            if !self.give(pool, s) && self.put_back(pool, s) {
                 return;
             }
         }
     }
 
-    /// Tells the longest waiter of each pool that bytes, or the end of a thread that holds some, may
-    /// let its set be made now.
-    pub(crate) fn bytes_came_free(&'static self) {
-        for (p, pool) in self.pools.iter().enumerate() {
-            if pool.waiting.load(SeqCst) > 0 {
-                self.waiters.nudge_oldest(self.booted_port(), p);
-            }
-        }
+    /// Hands the claimed set to the longest waiter, if there is one that can take it.
+    fn give(self, pool: PoolRef, s: SetIndex) -> bool {
+        let port = self.host.booted_port();
+        self.tables.waiters.give(port, pool.queue(Want::Set), s.0 as u16)
     }
 
-    /// Whoever has the idle claim of a retired set lets go of it.
-    pub(crate) fn drop_claim(&'static self, s: usize) {
-        let set = &self.sets[s];
+    /// Tells the longest waiter of each pool that bytes, or the end of a thread that holds some, may
+    /// let its set be made now.
+    pub(crate) fn bytes_came_free(self) {
+        self.pools().for_each(|pool| self.pass_on(pool));
+    }
+
+    /// The claimer of a retired set's idle bit lets go of it.
+    pub(super) fn drop_claim(self, s: SetIndex) {
         let retired = |word: SetWord| word.is(SetWord::RETIRED);
-        match set.change(|word| retired(word).then_some(word.0 & !SetWord::IDLE)) {
+        let dropped = |word| retired(word).then_some(word.0 & !SetWord::IDLE);
+        match self.set(s).change(dropped) {
             Some(word) => self.settle(s, word),
             // Not the set that was retired, but its slot's next one: it stays idle.
-            None => {
-                let p = set.pool.load(Relaxed) as usize;
-                self.offer(p, &self.pools[p], s);
-            }
+            None => self.offer(self.pool_of(s), s),
         }
     }
 }

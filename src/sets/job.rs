@@ -2,37 +2,12 @@
 //! Join, detach, and the completion that they race. The life of a job cell is drawn in `mod.rs`.
 
 use super::slot::{JobCell, job_state};
-use crate::crew::Crew;
+use super::tables::Sets;
 use crate::limits::{JOBS_PER_WORKER, MAX_WORKERS};
-use crate::port::Severity;
-use crate::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
-use crate::table::{Handle, Kind};
+use crate::port::{Outcome, Severity};
+use crate::sync::atomic::Ordering::Relaxed;
+use crate::table::{self, Handle, Kind};
 use core::fmt;
-
-/// How a job ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub enum Outcome {
-    /// It returned; its value counts.
-    Returned = 0,
-    /// It panicked or threw. The worker lives.
-    Failed = 1,
-    /// Its thread ended inside it.
-    Died = 2,
-    /// It was never begun: its worker was gone.
-    NotRun = 3,
-}
-
-impl Outcome {
-    fn from_u32(n: u32) -> Self {
-        match n {
-            0 => Outcome::Returned,
-            1 => Outcome::Failed,
-            2 => Outcome::Died,
-            _ => Outcome::NotRun,
-        }
-    }
-}
 
 /// What a joined job left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,34 +44,26 @@ impl fmt::Display for JobError {
 
 impl core::error::Error for JobError {}
 
-use job_state::{BITS, DETACHED, DONE, FREE, PENDING, STATE, WAITED};
+use job_state::{DETACHED, DONE, FREE, PENDING, WAITED};
 
-/// From state `from` of this generation to `to`. False: it was not in that state.
-fn step(cell: &JobCell, generation: u32, from: u32, to: u32) -> bool {
-    let base = generation << BITS;
-    cell.word.compare_exchange(base | from, base | to, AcqRel, Acquire).is_ok()
-}
+type Packed = table::Packed<{ job_state::BITS }>;
 
-impl Crew {
-    fn find_job(&'static self, handle: Handle) -> Result<(&'static JobCell, u32), JobError> {
+impl Sets {
+    fn find_job(self, handle: Handle) -> Result<(&'static JobCell, u32), JobError> {
         let slots = MAX_WORKERS * JOBS_PER_WORKER;
         let (index, generation) = handle.parts(Kind::Job, slots).ok_or(JobError::BadHandle)?;
-        Ok((&self.jobs[index], generation))
+        Ok((&self.tables.jobs[index], generation))
     }
 
     /// The result of a job, which is then forgotten. Waits at most `timeout_ms`; 0 never waits.
-    pub(crate) fn join(
-        &'static self,
-        handle: Handle,
-        timeout_ms: u32,
-    ) -> Result<JobResult, JobError> {
+    pub(crate) fn join(self, handle: Handle, timeout_ms: u32) -> Result<JobResult, JobError> {
         let (cell, generation) = self.find_job(handle)?;
         loop {
-            let word = cell.word.load(Acquire);
-            if word >> BITS != generation {
+            let word = cell.word.load();
+            if !word.is_life(generation) {
                 return Err(JobError::Stale);
             }
-            match word & STATE {
+            match word.state() {
                 DONE => {
                     if let Some(result) = take_result(cell, generation) {
                         return Ok(result);
@@ -104,7 +71,7 @@ impl Crew {
                 }
                 PENDING if timeout_ms == 0 => return Err(JobError::TimedOut),
                 PENDING => {
-                    if step(cell, generation, PENDING, WAITED) {
+                    if cell.word.step(word, word.with(WAITED)) {
                         return self.wait_for_job(cell, generation, timeout_ms);
                     }
                 }
@@ -116,12 +83,13 @@ impl Crew {
 
     /// Needs: WAITED, by us.
     fn wait_for_job(
-        &'static self,
+        self,
         cell: &'static JobCell,
         generation: u32,
         timeout_ms: u32,
     ) -> Result<JobResult, JobError> {
-        let port = self.booted_port();
+        let port = self.host.booted_port();
+        let waited = Packed::new(generation, WAITED);
         let deadline = port.clock_ms() + u64::from(timeout_ms);
         let mut left = timeout_ms;
         loop {
@@ -131,35 +99,35 @@ impl Crew {
                 return Ok(result);
             }
             // Another generation, or another joiner took the result: only by a forged handle.
-            let word = cell.word.load(Acquire);
-            if word >> BITS != generation || !matches!(word & STATE, WAITED | DONE) {
+            let word = cell.word.load();
+            if !word.is_life(generation) || !matches!(word.state(), WAITED | DONE) {
                 return Err(JobError::Stale);
             }
             left = deadline.saturating_sub(port.clock_ms()) as u32;
             // Only its completion can make this fail; then the result is there.
-            if left == 0 && step(cell, generation, WAITED, PENDING) {
+            if left == 0 && cell.word.step(waited, waited.with(PENDING)) {
                 return Err(JobError::TimedOut);
             }
         }
     }
 
-    /// Nobody will ask for the job's result: a failure is logged instead.
-    pub(crate) fn detach(&'static self, handle: Handle) -> Result<(), JobError> {
+    /// No caller will ask for the job's result: a failure is logged instead.
+    pub(crate) fn detach(self, handle: Handle) -> Result<(), JobError> {
         let (cell, generation) = self.find_job(handle)?;
         loop {
-            let word = cell.word.load(Acquire);
-            if word >> BITS != generation {
+            let word = cell.word.load();
+            if !word.is_life(generation) {
                 return Err(JobError::Stale);
             }
-            match word & STATE {
-                PENDING if step(cell, generation, PENDING, DETACHED) => return Ok(()),
+            match word.state() {
+                PENDING if cell.word.step(word, word.with(DETACHED)) => return Ok(()),
                 DONE => {
                     if let Some(result) = take_result(cell, generation) {
                         self.announce_failure("(detached after its end)", result.outcome);
                         return Ok(());
                     }
                 }
-                PENDING => {} // it ended, or somebody began to join it: look again
+                PENDING => {} // it ended, or another thread began to join it: look again
                 WAITED => return Err(JobError::Busy),
                 _ => return Err(JobError::Stale),
             }
@@ -168,46 +136,39 @@ impl Crew {
 
     /// Settles the job of cell `job - 1`, or a detached one (`job` 0): once, by the worker that ran it
     /// or by the exit hook of the worker that had it.
-    pub(super) fn complete(&'static self, job: usize, label: &str, outcome: Outcome, value: i32) {
+    pub(super) fn complete(self, job: usize, label: &str, outcome: Outcome, value: i32) {
         let Some(index) = job.checked_sub(1) else {
             return self.announce_failure(label, outcome);
         };
-        let cell = &self.jobs[index];
+        let cell = &self.tables.jobs[index];
         cell.outcome.store(outcome as u32, Relaxed);
         cell.value.store(value as u32, Relaxed);
-        let mut word = cell.word.load(Acquire);
-        loop {
-            let next = match word & STATE {
-                DETACHED => word & !STATE | FREE,
-                _ => word & !STATE | DONE,
-            };
-            // Releases the result to the joiner.
-            match cell.word.compare_exchange_weak(word, next, AcqRel, Acquire) {
-                Ok(_) => break,
-                Err(now) => word = now, // a joiner came, left, or detached
-            }
-        }
-        match word & STATE {
-            WAITED => self.booted_port().event_post(&cell.done),
+        // Releases the result to the joiner. A joiner may come, leave or detach meanwhile.
+        let before = cell
+            .word
+            .change(|word| Some(word.with(if word.state() == DETACHED { FREE } else { DONE })));
+        match before.map_or(FREE, Packed::state) {
+            WAITED => self.host.booted_port().event_post(&cell.done),
             DETACHED => self.announce_failure(label, outcome),
             _ => {}
         }
     }
 
-    fn announce_failure(&'static self, label: &str, outcome: Outcome) {
+    fn announce_failure(self, label: &str, outcome: Outcome) {
         let what = match outcome {
             Outcome::Returned => return,
             Outcome::Failed => "failed: it panicked or threw",
             Outcome::Died => "died: its thread ended inside it",
             Outcome::NotRun => "not run, its worker is gone",
         };
-        self.say(self.booted_port(), Severity::Major, format_args!("job {label}: {what}"));
+        self.host.say(Severity::Major, format_args!("job {label}: {what}"));
     }
 }
 
-/// The result, for whoever takes it first.
+/// The result, for the first thread that takes it.
 fn take_result(cell: &JobCell, generation: u32) -> Option<JobResult> {
-    if cell.word.load(Acquire) != generation << BITS | DONE {
+    let done = Packed::new(generation, DONE);
+    if cell.word.load() != done {
         return None;
     }
     let result = JobResult {
@@ -215,5 +176,5 @@ fn take_result(cell: &JobCell, generation: u32) -> Option<JobResult> {
         value: cell.value.load(Relaxed) as i32,
     };
     // Read before the cell is freed for its next job.
-    step(cell, generation, DONE, FREE).then_some(result)
+    cell.word.step(done, done.with(FREE)).then_some(result)
 }

@@ -76,17 +76,20 @@ mod report;
 mod retire;
 mod run;
 pub(crate) mod slot;
+mod tables;
 mod usage;
+pub(crate) mod waiting;
 mod worker;
 
 pub use acquire::AcquireError;
-pub use job::{JobError, JobResult, Outcome};
+pub use job::{JobError, JobResult};
 pub use pool::{CloseError, OpenError, PoolOptions, Role};
 pub use run::RunError;
 pub use usage::{PoolUsage, REFUSAL_KINDS};
-pub use worker::Next;
 
 pub(crate) use run::Work;
+pub(crate) use slot::WorkerIndex;
+pub(crate) use tables::{Sets, Tables};
 
 use crate::account::Shortfall;
 use core::fmt;

@@ -9,8 +9,8 @@
 //! ```
 //! 1. Publish the key with a ticket, then count the pool's other sets with the same key.
 //! 2. Fewer than the limit: admitted, by a compare-and-swap.
-//! 3. Someone *older* who is still asking takes the younger one's word back to NONE and the younger
-//!    must publish and count again: it then sees the older one. Only older ones can do this, each
+//! 3. An *older* asker that is still asking takes the younger one's word back to NONE, and the younger
+//!    must publish and count again: it then sees the older one. Only older askers can do this, and each
 //!    ends its own asking, so a set is sent back at most as often as it has older competitors.
 //! 4. The set is idle again (or gone). 5. The limit is reached.
 //!
@@ -22,10 +22,10 @@
 //! pools that have a limit.
 
 use super::Refusal;
-use super::slot::PoolSlot;
-use crate::crew::Crew;
+use super::slot::SetIndex;
+use super::tables::{PoolRef, Sets};
+use super::waiting::Want;
 use crate::sync::atomic::Ordering::{Relaxed, SeqCst};
-use crate::table::Want;
 use core::num::NonZeroU64;
 
 const NONE: u32 = 0;
@@ -33,18 +33,17 @@ pub(crate) const ADMITTED: u32 = 1;
 /// `ticket << 2 | ASKING`
 const ASKING: u32 = 2;
 
-impl Crew {
+impl Sets {
     /// Counts `set`, which the caller owns, for `peer`, if the pool has a limit.
     pub(super) fn admit_peer(
-        &'static self,
-        pool: &PoolSlot,
-        set: usize,
+        self,
+        pool: PoolRef,
+        set: SetIndex,
         peer: Option<NonZeroU64>,
     ) -> Result<(), Refusal> {
-        let own = &self.sets[set];
+        let own = self.set(set);
         let key = peer.map_or(0, NonZeroU64::get);
-        own.peer_low.store(key as u32, Relaxed);
-        own.peer_high.store((key >> 32) as u32, Relaxed);
+        own.note_peer(key);
         let limit = pool.per_peer.load(Relaxed);
         if limit == 0 || key == 0 {
             return Ok(());
@@ -57,7 +56,7 @@ impl Crew {
                 own.peer_word.store(NONE, SeqCst);
                 return Err(Refusal::PeerLimit { limit });
             }
-            // Fails if someone older has sent us back (edge 3): count again, seeing it.
+            // Fails if an older asker has sent us back (edge 3): count again, seeing it.
             if own.peer_word.compare_exchange(asking, ADMITTED, SeqCst, Relaxed).is_ok() {
                 return Ok(());
             }
@@ -65,15 +64,13 @@ impl Crew {
     }
 
     /// How many other sets count for the peer of `set`; sends younger ones that still ask back.
-    fn others_of_peer(&'static self, pool: &PoolSlot, set: usize, ticket: u32) -> u32 {
-        let own = &self.sets[set];
-        let key = (own.peer_low.load(Relaxed), own.peer_high.load(Relaxed));
+    fn others_of_peer(self, pool: PoolRef, set: SetIndex, ticket: u32) -> u32 {
+        let own = self.set(set);
+        let key = own.peer();
         let mut others = 0;
-        for other in pool.sets().filter(|&other| other != set).map(|other| &self.sets[other]) {
+        for other in pool.sets().filter(|&other| other != set).map(|other| self.set(other)) {
             let mut word = other.peer_word.load(SeqCst);
-            while word != NONE
-                && (other.peer_low.load(Relaxed), other.peer_high.load(Relaxed)) == key
-            {
+            while word != NONE && other.peer() == key {
                 let theirs = word >> 2;
                 // Tickets wrap at 30 bits; the sign of their distance in 30 bits is their order.
                 let is_older = theirs.wrapping_sub(ticket) << 2 >> 31 == 1;
@@ -91,35 +88,25 @@ impl Crew {
     }
 
     /// Whether `peer` has all the sets it may, as far as a look can tell.
-    pub(super) fn peer_is_full(&'static self, pool: &PoolSlot, peer: Option<NonZeroU64>) -> bool {
+    pub(super) fn peer_is_full(self, pool: PoolRef, peer: Option<NonZeroU64>) -> bool {
         let Some(key) = peer.map(NonZeroU64::get) else { return false };
-        let halves = (key as u32, (key >> 32) as u32);
-        let counts = |set: &usize| {
-            let set = &self.sets[*set];
-            set.peer_word.load(SeqCst) == ADMITTED
-                && (set.peer_low.load(Relaxed), set.peer_high.load(Relaxed)) == halves
+        let counts = |set: &SetIndex| {
+            let set = self.set(*set);
+            set.peer_word.load(SeqCst) == ADMITTED && set.peer() == key
         };
         pool.sets().filter(counts).count() >= pool.per_peer.load(Relaxed) as usize
     }
 
-    /// The set, which the caller owns, is for nobody in particular.
+    /// The set no longer counts for its peer; the threads that wait for that look again.
     #[inline]
-    pub(super) fn note_no_peer(&'static self, set: usize) {
-        self.sets[set].peer_low.store(0, Relaxed);
-        self.sets[set].peer_high.store(0, Relaxed);
-    }
-
-    /// The set no longer counts for its peer; those who wait for that look again.
-    #[inline]
-    pub(super) fn forget_peer(&'static self, pool: &PoolSlot, set: usize) {
-        let own = &self.sets[set];
+    pub(super) fn forget_peer(self, pool: PoolRef, set: SetIndex) {
+        let own = self.set(set);
         if own.peer_word.load(Relaxed) == NONE {
             return;
         }
         own.peer_word.store(NONE, SeqCst);
         if pool.peer_waiting.load(SeqCst) > 0 {
-            let p = own.pool.load(Relaxed) as usize;
-            self.waiters.nudge(self.booted_port(), p, Want::Peer);
+            self.nudge(pool, Want::Peer);
         }
     }
 }

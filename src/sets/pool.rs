@@ -9,22 +9,23 @@
 
 use super::grow::ROLE_NAMES;
 use super::retire::{Cause, UNDO_MS};
-use super::slot::{PoolSlot, SetWord, pool_state};
+use super::slot::{PoolSlot, SetIndex, SetWord, pool_state};
+use super::tables::{PoolRef, Sets};
+use super::waiting::Want;
 use super::{AcquireError, Refusal};
-use crate::crew::Crew;
 use crate::limits::{
     MAX_POOLS, MAX_ROLES, MAX_SETS, MAX_WORKERS, NAME_BYTES, PRIORITY_MAX, STACK_MAX, STACK_MIN,
 };
 use crate::port::Severity;
 use crate::sync::atomic::{
     AtomicU32,
-    Ordering::{Acquire, Relaxed, Release, SeqCst},
+    Ordering::{Relaxed, SeqCst},
 };
-use crate::table::{Handle, Kind, Want};
+use crate::table::{self, Handle, Kind};
 use core::fmt;
 use core::ops::Range;
 
-/// A pool's flag, beside [`ROLE_NAMES`]: its open failed, and nobody has its handle.
+/// A pool's flag, beside [`ROLE_NAMES`]: its open failed, and no caller has its handle.
 const ABANDONED: u32 = 1 << 1;
 
 /// One role of a roster.
@@ -182,6 +183,8 @@ fn check(options: &PoolOptions<'_>, overhead: usize) -> Result<(), OpenError> {
         .ok_or(OpenError::BadBytes)
 }
 
+type Packed = table::Packed<{ pool_state::BITS }>;
+
 /// What a pool takes of a table.
 type Extent = fn(&PoolSlot) -> Range<usize>;
 
@@ -202,13 +205,13 @@ fn lowest_gap(
         .min()
 }
 
-/// A place in the count of those who close the pool.
+/// A place in the count of the threads that close the pool.
 struct Closer(&'static AtomicU32);
 
 impl Closer {
-    fn count(pool: &'static PoolSlot) -> Self {
+    fn count(pool: PoolRef) -> Self {
         pool.closers.fetch_add(1, SeqCst);
-        Self(&pool.closers)
+        Self(&pool.slot().closers)
     }
 }
 
@@ -218,29 +221,28 @@ impl Drop for Closer {
     }
 }
 
-impl Crew {
+impl Sets {
     /// Opens a pool and prestarts its sets.
-    pub(crate) fn open(&'static self, options: &PoolOptions<'_>) -> Result<Handle, OpenError> {
-        let port = self.port().ok_or(OpenError::NotBooted)?;
+    pub(crate) fn open(self, options: &PoolOptions<'_>) -> Result<Handle, OpenError> {
+        let port = self.host.port().ok_or(OpenError::NotBooted)?;
         check(options, port.thread_overhead_bytes())?;
-        let (p, generation) = self.claim_pool(options)?;
-        let pool = &self.pools[p];
+        let (pool, handle) = self.claim_pool(options)?;
         for _ in 0..options.prestart {
-            if let Err(refusal) = self.grow_idle(p, pool) {
-                // Whatever was made goes back. Nobody knows the pool, so what does not end in time
-                // is for the next open to close.
+            if let Err(refusal) = self.grow_idle(pool) {
+                // What was made goes back. No caller knows the pool, so what does not end in time is for
+                // the next open to close.
                 pool.flags.fetch_or(ABANDONED, Relaxed);
-                let _ = self.close(Handle::new(Kind::Pool, p, generation), UNDO_MS);
+                let _ = self.close(handle, UNDO_MS);
                 return Err(OpenError::Refused(refusal));
             }
         }
-        Ok(Handle::new(Kind::Pool, p, generation))
+        Ok(handle)
     }
 
     /// Edges 1 and 2: a pool's slot, and room for its sets and workers.
-    fn claim_pool(&'static self, options: &PoolOptions<'_>) -> Result<(usize, u32), OpenError> {
-        let _admin = self.admin().ok_or(OpenError::Busy)?;
-        if self.is_sealed() {
+    fn claim_pool(self, options: &PoolOptions<'_>) -> Result<(PoolRef, Handle), OpenError> {
+        let _admin = self.host.admin().ok_or(OpenError::Busy)?;
+        if self.host.is_sealed() {
             return Err(OpenError::Sealed);
         }
         self.close_abandoned();
@@ -248,26 +250,27 @@ impl Crew {
         // pool closing is seen here once the pool is free. Until it has left, its pool is not free.
         let mut free = [false; MAX_POOLS];
         let mut full = OpenError::TableFull;
-        for (pool, free) in self.pools.iter().zip(&mut free) {
+        for (pool, free) in self.pools().zip(&mut free) {
             match pool.state() {
                 pool_state::FREE if pool.closers.load(SeqCst) == 0 => *free = true,
                 pool_state::FREE | pool_state::CHANGING => full = OpenError::Busy,
                 _ => {}
             }
         }
-        let taken = self.pools.iter().zip(&free).filter(|(_, free)| !**free).map(|(pool, _)| pool);
+        let pools = self.tables.pools.iter().zip(&free);
+        let taken = pools.filter(|(_, free)| !**free).map(|(pool, _)| pool);
         let sets = options.capacity as usize;
         let workers = sets * options.roles.len();
         let gap =
             |extent, length, size| lowest_gap(taken.clone().map(extent), length, size).ok_or(full);
-        let first_set = gap(PoolSlot::sets as Extent, sets, MAX_SETS)?;
-        let first_worker = gap(PoolSlot::all_workers, workers, MAX_WORKERS)?;
+        let first_set = gap(PoolSlot::set_range as Extent, sets, MAX_SETS)?;
+        let first_worker = gap(PoolSlot::worker_range, workers, MAX_WORKERS)?;
         let p = free.iter().position(|free| *free).ok_or(full)?;
 
-        let pool = &self.pools[p];
-        let generation = (pool.word.load(Acquire) >> pool_state::BITS).wrapping_add(1)
-            & (u32::MAX >> pool_state::BITS);
-        pool.word.store(generation << pool_state::BITS | pool_state::CHANGING, SeqCst);
+        let pool = self.pool(p);
+        let changing = pool.word.load().next_life(pool_state::CHANGING);
+        pool.word.store_seq_cst(changing);
+        pool.index.store(p as u32, Relaxed);
         pool.name.write(options.name.as_bytes());
         pool.flags.store(if options.role_names { ROLE_NAMES } else { 0 }, Relaxed);
         for (slot, role) in pool.roles.iter().zip(options.roles) {
@@ -288,126 +291,118 @@ impl Crew {
         let counters = [&pool.created_high, &pool.busy_high, &pool.threads, &pool.retirements];
         counters.into_iter().chain(&pool.refused).for_each(|counter| counter.store(0, Relaxed));
         for s in pool.sets() {
-            self.sets[s].pool.store(p as u32, Relaxed);
+            self.set(s).pool.store(p as u32, Relaxed);
             for (role, w) in pool.workers(s).enumerate() {
-                self.workers[w].place.store((s << 8 | role) as u32, Relaxed);
+                self.worker(w).place.store((s.0 << 8 | role) as u32, Relaxed);
             }
-            pool.slots.put(s - first_set);
+            pool.slots.put(pool.slot_of(s));
         }
         pool.leases_before.store(self.leases_of(pool), Relaxed);
-        pool.word.store(generation << pool_state::BITS | pool_state::OPEN, Release);
-        Ok((p, generation))
+        pool.word.store(changing.with(pool_state::OPEN));
+        Ok((pool, Handle::new(Kind::Pool, p, changing.generation())))
     }
 
     /// Ends what failed opens have left, as far as its threads have ended.
-    fn close_abandoned(&'static self) {
-        for (p, pool) in self.pools.iter().enumerate() {
-            let word = pool.word.load(Acquire);
-            let closing = word & pool_state::STATE == pool_state::CLOSING;
+    fn close_abandoned(self) {
+        for pool in self.pools() {
+            let word = pool.word.load();
+            let closing = word.state() == pool_state::CLOSING;
             if closing && pool.flags.load(Relaxed) & ABANDONED != 0 {
-                let _ = self.close(Handle::new(Kind::Pool, p, word >> pool_state::BITS), 0);
+                let _ = self.close(Handle::new(Kind::Pool, pool.index(), word.generation()), 0);
             }
         }
     }
 
     /// Retires idle sets until `keep` are left.
-    pub(crate) fn trim(&'static self, handle: Handle, keep: u32) -> Result<(), CloseError> {
-        let (p, pool) = self.find_pool(handle)?;
+    pub(crate) fn trim(self, handle: Handle, keep: u32) -> Result<(), CloseError> {
+        let pool = self.find_pool(handle)?;
         let before = pool.created.load(SeqCst);
         let mut retired = 0;
         while retired < before && self.retire_one_idle(pool, keep as usize) {
             retired += 1;
         }
         // Reaped here, so that the bytes are back when trim returns.
-        self.wait_for_exits(p, UNDO_MS, || {
+        self.wait_for_exits(pool, UNDO_MS, || {
             !pool.sets().any(|s| {
-                let word = self.sets[s].word();
+                let word = self.set(s).word();
                 word.is(SetWord::RETIRED) && word.jobs() == 0
             })
         });
         Ok(())
     }
 
-    /// Brings every open pool up to its keep, then forbids growth and new pools: after it nothing of
-    /// Crew's touches the heap. Boot only.
-    ///
-    /// # Errors
-    /// [`OpenError::Refused`]: a set that a pool keeps could not be made; nothing is sealed.
-    /// [`OpenError::Sealed`]: it is sealed already.
-    pub fn seal(&'static self) -> Result<(), OpenError> {
-        let _admin = self.admin().ok_or(OpenError::Busy)?;
-        if self.port().is_none() {
+    /// See [`crate::Crew::seal`].
+    pub(crate) fn seal(self) -> Result<(), OpenError> {
+        let _admin = self.host.admin().ok_or(OpenError::Busy)?;
+        if self.host.port().is_none() {
             return Err(OpenError::NotBooted);
         }
-        if self.is_sealed() {
+        if self.host.is_sealed() {
             return Err(OpenError::Sealed);
         }
         self.reap(); // what has died is not kept
-        for (p, pool) in self.pools.iter().enumerate() {
-            let missing = |pool: &PoolSlot| {
+        for pool in self.pools() {
+            let missing = || {
                 pool.state() == pool_state::OPEN
                     && pool.role_count() > 0
                     && pool.created.load(Relaxed) < pool.keep.load(Relaxed)
             };
-            while missing(pool) {
-                self.grow_idle(p, pool).map_err(OpenError::Refused)?;
+            while missing() {
+                self.grow_idle(pool).map_err(OpenError::Refused)?;
             }
         }
-        self.set_sealed();
+        self.host.seal();
         Ok(())
     }
 
     /// Edges 3 and 4: refuses new leases, stops every worker of every set, reaps them. A worker
     /// inside a job stops after it. Waits at most `timeout_ms`.
-    pub(crate) fn close(&'static self, handle: Handle, timeout_ms: u32) -> Result<(), CloseError> {
+    pub(crate) fn close(self, handle: Handle, timeout_ms: u32) -> Result<(), CloseError> {
         let (p, generation) = handle.parts(Kind::Pool, MAX_POOLS).ok_or(CloseError::BadHandle)?;
-        if generation > u32::MAX >> pool_state::BITS {
+        let open = Packed::new(generation, pool_state::OPEN);
+        if !open.is_life(generation) {
             return Err(CloseError::Stale); // forged: no pool's generation has these bits
         }
-        let pool = &self.pools[p];
+        let pool = self.pool(p);
         // Counted first: another closer may end the pool's life while we still look at its sets,
         // and these must not be the next pool's.
         let _closer = Closer::count(pool);
-        let open = generation << pool_state::BITS | pool_state::OPEN;
-        let closing = generation << pool_state::BITS | pool_state::CLOSING;
+        let closing = open.with(pool_state::CLOSING);
         // SeqCst: see claim_slot and claim_pool. A pool that closes already is closed further.
-        match pool.word.compare_exchange(open, closing, SeqCst, SeqCst) {
+        match pool.word.step_seq_cst(open, closing) {
             Err(now) if now != closing => return Err(CloseError::Stale),
             _ => {}
         }
-        for want in [Want::Set, Want::Peer] {
-            self.waiters.nudge(self.booted_port(), p, want);
-        }
+        self.nudge(pool, Want::Set);
+        self.nudge(pool, Want::Peer);
         let done = || {
-            let used = |&s: &usize| self.sets[s].word() != SetWord::FREE;
+            let used = |&s: &SetIndex| self.set(s).word() != SetWord::FREE;
             pool.sets().filter(used).for_each(|s| self.retire(s, Cause::Orderly));
             pool.users.load(SeqCst) == 0
         };
-        let gone = self.wait_for_exits(p, timeout_ms, done);
-        if pool.word.load(Acquire) != closing {
+        let gone = self.wait_for_exits(pool, timeout_ms, done);
+        if pool.word.load() != closing {
             return Err(CloseError::Stale);
         }
         if !gone {
             let left = pool.created.load(Relaxed);
-            self.say(
-                self.booted_port(),
+            self.host.say(
                 Severity::Minor,
                 format_args!(
                     "pool {}: not closed yet, {left} sets have not ended",
-                    pool.name.read()
+                    pool.name.read::<NAME_BYTES>()
                 ),
             );
             return Err(CloseError::TimedOut(left));
         }
-        // Of two who close the same pool, one ends its life.
-        let changing = closing & !pool_state::STATE | pool_state::CHANGING;
-        if pool.word.compare_exchange(closing, changing, SeqCst, Relaxed).is_err() {
+        // Of two that close the same pool, one ends its life.
+        if pool.word.step_seq_cst(closing, closing.with(pool_state::CHANGING)).is_err() {
             return Err(CloseError::Stale);
         }
         (0..pool.capacity()).for_each(|slot| {
             pool.slots.claim(slot);
         });
-        pool.word.store(closing & !pool_state::STATE | pool_state::FREE, Release);
+        pool.word.store(closing.with(pool_state::FREE));
         Ok(())
     }
 }

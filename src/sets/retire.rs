@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The end of sets: retire (edge 6), reap, free (edge 8), and those who ask for it: a death, a trim,
+//! The end of sets: retire (edge 6), reap, free (edge 8), and what asks for it: a death, a trim,
 //! another pool's need, the close.
 //!
 //! A thread's bytes go back when it has been reaped, not when its exit hook runs: its stack exists
 //! until then. Reaping is done on the cold paths (growth, trim, close, usage), never by the dying
 //! thread itself.
 
-use super::slot::{PoolSlot, SetWord, pool_state, worker_state};
-use crate::crew::Crew;
+use super::slot::{SetIndex, SetWord, WorkerIndex, pool_state, worker_state};
+use super::tables::{PoolRef, Sets};
+use super::waiting::Want;
+use crate::limits::NAME_BYTES;
 use crate::port::Severity;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
-use crate::table::Want;
 
 /// How often a waiter asks whether a thread whose exit hook has run is gone for good, in ms.
 pub(super) const REAP_POLL_MS: u32 = 2;
 
 /// How long a trim, a failed open and a failed growth wait for threads that have nothing to do but
-/// end, in ms. Those that do not in this time are reaped by whoever comes next.
+/// end, in ms. Those that do not in this time are left to the next reaper.
 pub(super) const UNDO_MS: u32 = 1_000;
 
 /// Why a set is retired.
@@ -30,13 +31,13 @@ pub(super) enum Cause {
     Suspended,
 }
 
-impl Crew {
+impl Sets {
     /// Edge 6: the set is never lent again, and its workers stop once they have no job. Says so, once
     /// per set, unless it is orderly.
-    pub(super) fn retire(&'static self, s: usize, cause: Cause) {
-        let set = &self.sets[s];
-        let pool = &self.pools[set.pool.load(Relaxed) as usize];
-        let slot = s - pool.first_set();
+    pub(super) fn retire(self, s: SetIndex, cause: Cause) {
+        let set = self.set(s);
+        let pool = self.pool_of(s);
+        let slot = pool.slot_of(s);
         let newly = set
             .change(|word| {
                 let live = word != SetWord::FREE && !word.is(SetWord::RETIRED | SetWord::FREEING);
@@ -49,18 +50,17 @@ impl Crew {
                 Cause::Death => "a member's thread ended",
                 _ => "a member was suspended",
             };
-            self.say(
-                self.booted_port(),
+            self.host.say(
                 Severity::Major,
                 format_args!(
                     "pool {} set {slot}: {why}; the set is retired with its {} threads",
-                    pool.name.read(),
+                    pool.name.read::<NAME_BYTES>(),
                     pool.role_count()
                 ),
             );
         }
-        // If it lies in the idle bitmap the claim is ours now. If somebody else has claimed it, that
-        // one finds RETIRED when it leases the set, or after it has put the set back.
+        // If it lies in the idle bitmap the claim is ours now. If another thread has claimed it, that
+        // claimer finds RETIRED when it leases the set, or after it has put the set back.
         let word = set.word();
         if word.is(SetWord::IDLE) && word.is(SetWord::RETIRED) && pool.idle.claim(slot) {
             self.drop_claim(s);
@@ -70,30 +70,31 @@ impl Crew {
         }
     }
 
-    fn stop_worker(&'static self, w: usize) {
+    fn stop_worker(self, w: WorkerIndex) {
         use worker_state::{PARKED, RUNNING, STATE, STOP};
-        let worker = &self.workers[w];
+        let worker = self.worker(w);
         let told = worker.change(|word| {
             let live = (PARKED..=RUNNING).contains(&(word & STATE));
             (live && word & STOP == 0).then_some(word | STOP)
         });
         if told.is_some() {
-            self.booted_port().event_post(&worker.wake);
+            self.host.booted_port().event_post(&worker.wake);
         }
     }
 
     /// Joins the threads whose exit hook has run, as far as they are gone, and gives back their bytes
     /// and their sets' slots. Any thread; waits for nothing but what the port's reap does.
-    pub(crate) fn reap(&'static self) {
+    pub(crate) fn reap(self) {
         if self.exited.load(SeqCst) == 0 {
             return;
         }
-        let Some(port) = self.port() else { return };
+        let Some(port) = self.host.port() else { return };
         let overhead = port.thread_overhead_bytes();
         let mut freed = false;
         for worker in &self.workers {
             use worker_state::{EMPTY, EXITED, REAPING};
-            let set = &self.sets[worker.set()];
+            let s = worker.set();
+            let set = self.set(s);
             // Passes by what another reaper has, and what a report looks at.
             if worker.change(|word| (word == EXITED).then_some(REAPING)).is_none() {
                 continue;
@@ -105,12 +106,11 @@ impl Crew {
                 worker.store(EXITED);
                 continue;
             }
-            let pool = &self.pools[set.pool.load(Relaxed) as usize];
+            let pool = self.pool_of(s);
             let bytes = pool.thread_bytes(worker.role(), overhead);
-            let s = worker.set();
             worker.store(EMPTY);
             self.exited.fetch_sub(1, SeqCst);
-            self.account.release(bytes);
+            self.host.account.release(bytes);
             freed = true;
             if let Some(word) = set.change(|word| Some(word.0 - SetWord::ONE_ALIVE)) {
                 if word.alive() == 0 && word.is(SetWord::LEASED) {
@@ -128,13 +128,13 @@ impl Crew {
     /// Takes the lease of a set without threads away, so that its slot need not wait for the
     /// borrower. Racing a release, one compare-and-swap on the generation decides which of the two
     /// ended the lease.
-    fn revoke(&'static self, s: usize) {
-        let set = &self.sets[s];
+    fn revoke(self, s: SetIndex) {
+        let set = self.set(s);
         // In this order: generations only go forward, so one that was read before the set was seen
         // dead is this lease's or an older one, never that of the slot's next life.
         let generation = set.lease.load(SeqCst);
         let word = set.word();
-        // Even: somebody has just released it, and will find the set without threads.
+        // Even: the borrower has just released it, and will find the set without threads.
         let leased = generation & 1 == 1 && word.is(SetWord::LEASED);
         if leased && word.is(SetWord::RETIRED) && word.alive() == 0 {
             set.revoked.store(generation, SeqCst);
@@ -143,8 +143,8 @@ impl Crew {
     }
 
     /// Edge 8: the slot returns, exactly once, with what the set itself had reserved.
-    pub(super) fn free(&'static self, s: usize) {
-        let set = &self.sets[s];
+    pub(super) fn free(self, s: SetIndex) {
+        let set = self.set(s);
         // Several may find the set unused at the same time (its last reaper, a late release, a run
         // that lost); this compare-and-swap has one winner.
         let won = set.change(|word| {
@@ -154,44 +154,37 @@ impl Crew {
         if won.is_none() {
             return;
         }
-        let p = set.pool.load(Relaxed) as usize;
-        let pool = &self.pools[p];
+        let pool = self.pool_of(s);
         self.forget_peer(pool, s);
         let extra = pool.extra_bytes.load(Relaxed);
-        self.account.release(extra);
+        self.host.account.release(extra);
         set.store(SetWord::FREE);
-        self.return_slot(p, pool, s);
+        self.return_slot(pool, s);
         if extra > 0 {
             self.bytes_came_free();
         }
     }
 
     /// The last step of a slot's life: after it the pool itself may be freed.
-    pub(super) fn return_slot(&'static self, p: usize, pool: &'static PoolSlot, s: usize) {
-        let port = self.booted_port();
-        let slot = s - pool.first_set();
+    pub(super) fn return_slot(self, pool: PoolRef, s: SetIndex) {
         pool.created.fetch_sub(1, SeqCst);
-        pool.slots.put(slot);
+        pool.slots.put(pool.slot_of(s));
         pool.users.fetch_sub(1, SeqCst);
-        self.waiters.nudge(port, p, Want::Exit);
-        if pool.waiting.load(SeqCst) > 0 {
-            self.waiters.nudge_oldest(port, p);
-        }
+        self.nudge(pool, Want::Exit);
+        self.pass_on(pool);
     }
 
     /// Retires idle sets of other pools, above what those keep, until `bytes` will come free.
-    pub(super) fn reclaim_idle(&'static self, asking: usize, bytes: usize) {
-        let overhead = self.booted_port().thread_overhead_bytes();
+    pub(super) fn reclaim_idle(self, asking: PoolRef, bytes: usize) {
+        let overhead = self.host.booted_port().thread_overhead_bytes();
         // What is on its way already, from sets that have nothing to do but end.
         let is_ending = |word: SetWord| word.is(SetWord::RETIRED) && word.jobs() == 0;
-        let mut coming: usize = self
-            .sets
-            .iter()
-            .filter(|set| is_ending(set.word()))
-            .map(|set| self.pools[set.pool.load(Relaxed) as usize].set_bytes(overhead))
+        let ending = self.tables.sets.iter().filter(|set| is_ending(set.word()));
+        let mut coming = ending
+            .map(|set| self.pool(set.pool.load(Relaxed) as usize).set_bytes(overhead))
             .fold(0, usize::saturating_add);
-        for (p, pool) in self.pools.iter().enumerate() {
-            while p != asking
+        for pool in self.pools() {
+            while !pool.is(asking)
                 && coming < bytes
                 && pool.state() == pool_state::OPEN
                 && self.retire_one_idle(pool, pool.keep.load(Relaxed) as usize)
@@ -201,27 +194,21 @@ impl Crew {
         }
     }
 
-    /// Retires one idle set if more than `keep` are idle. Two who trim at once may both step back;
-    /// together they never go below `keep`.
-    pub(super) fn retire_one_idle(&'static self, pool: &'static PoolSlot, keep: usize) -> bool {
+    /// Retires one idle set if more than `keep` are idle. Two threads that trim at once may
+    /// both step back; together they never go below `keep`.
+    pub(super) fn retire_one_idle(self, pool: PoolRef, keep: usize) -> bool {
         if pool.idle.count() <= keep {
             return false;
         }
         let Some(slot) = pool.idle.claim_lowest(pool.capacity()) else { return false };
-        let s = pool.first_set() + slot;
+        let s = pool.set(slot);
         self.retire_claimed(pool, s, keep)
     }
 
     /// As [`Self::retire_one_idle`], for a set whose idle claim the caller has.
-    pub(super) fn retire_claimed(
-        &'static self,
-        pool: &'static PoolSlot,
-        s: usize,
-        keep: usize,
-    ) -> bool {
-        let p = self.sets[s].pool.load(Relaxed) as usize;
+    pub(super) fn retire_claimed(self, pool: PoolRef, s: SetIndex, keep: usize) -> bool {
         if pool.idle.count() < keep {
-            self.offer(p, pool, s);
+            self.offer(pool, s);
             return false;
         }
         self.retire(s, Cause::Orderly);
@@ -230,23 +217,23 @@ impl Crew {
     }
 
     /// Reaps until `done` says so, at most `timeout_ms`; whether it did. A bounded event wait: each
-    /// exit of a thread of pool `p` wakes it. Without a free seat it does not wait.
+    /// exit of a thread of the pool wakes it. Without a free seat it does not wait.
     pub(super) fn wait_for_exits(
-        &'static self,
-        p: usize,
+        self,
+        pool: PoolRef,
         timeout_ms: u32,
         done: impl Fn() -> bool,
     ) -> bool {
-        let port = self.booted_port();
+        let port = self.host.booted_port();
         self.reap();
         if done() {
             return true;
         }
         let deadline = port.clock_ms() + u64::from(timeout_ms);
-        let Some(seat) = self.waiters.enter_for_exit() else { return done() };
+        let Some(seat) = self.tables.waiters.enter_reserved() else { return done() };
         loop {
             // Arm, then look: what ends from here on is told to the seat.
-            seat.arm(p, Want::Exit);
+            seat.arm(pool.queue(Want::Exit));
             self.reap();
             if done() {
                 return true;

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Run: give a worker of a leased set one job. Edge 4 of the set, edges 2 and 3 of the worker.
 
-use super::slot::{Closure, SetWord, job_cells, job_state, worker_state};
-use crate::crew::Crew;
-use crate::limits::MAX_SETS;
-use crate::port::Severity;
-use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
+use super::slot::{Closure, SetIndex, SetWord, WorkerIndex, job_cells, job_state, worker_state};
+use super::tables::Sets;
+use crate::port::{Function, Severity};
+use crate::sync::atomic::Ordering::{Relaxed, SeqCst};
 use crate::table::{Handle, Kind};
 use core::ffi::c_void;
 use core::fmt;
@@ -45,9 +44,6 @@ impl fmt::Display for RunError {
 
 impl core::error::Error for RunError {}
 
-/// A C function and its argument.
-pub type Function = extern "C" fn(*mut c_void) -> i32;
-
 /// What a worker shall do.
 pub(crate) enum Work {
     /// Call a C function.
@@ -57,20 +53,10 @@ pub(crate) enum Work {
     Closure { run: Function, discard: unsafe fn(*mut Closure), closure: Closure },
 }
 
-impl Crew {
-    /// Set and generation of a lease's handle. No lease ever has an even generation: an idle set's
-    /// generation is even, and a handle with that one must not pass for a lease.
-    #[inline(always)] // also in an image built for size: it is on the path of every release
-    pub(super) fn lease_parts(&self, handle: Handle) -> Result<(usize, u32), RunError> {
-        match handle.parts(Kind::Lease, MAX_SETS) {
-            Some((s, generation)) if generation & 1 == 1 => Ok((s, generation)),
-            _ => Err(RunError::BadHandle),
-        }
-    }
-
+impl Sets {
     /// Why lease `generation` of set `s` is not current.
-    pub(super) fn why_no_lease(&self, s: usize, generation: u32) -> RunError {
-        if self.sets[s].revoked.load(SeqCst) == generation {
+    pub(super) fn why_no_lease(self, s: SetIndex, generation: u32) -> RunError {
+        if self.set(s).revoked.load(SeqCst) == generation {
             RunError::Retired
         } else {
             RunError::Stale
@@ -80,7 +66,7 @@ impl Crew {
     /// Gives `work` to the worker of `role`. A joinable job's handle comes back. A closure's bytes have
     /// been moved to the worker then, and only then.
     pub(crate) fn run(
-        &'static self,
+        self,
         lease: Handle,
         role: usize,
         label: &[u8],
@@ -101,11 +87,11 @@ impl Crew {
     }
 
     /// The port's number of the thread of `role`; `NotRun` once that has ended.
-    pub(crate) fn thread_of(&'static self, lease: Handle, role: usize) -> Result<usize, RunError> {
-        let (s, generation) = self.lease_parts(lease)?;
-        let set = &self.sets[s];
-        let pool = &self.pools[set.pool.load(Relaxed) as usize];
-        let worker = pool.workers(s).nth(role).and_then(|w| self.workers.get(w));
+    pub(crate) fn thread_of(self, lease: Handle, role: usize) -> Result<usize, RunError> {
+        let (s, generation) = self.find_lease(lease)?;
+        let set = self.set(s);
+        let pool = self.pool_of(s);
+        let worker = pool.workers(s).nth(role).and_then(|w| self.tables.workers.get(w.0));
         use worker_state::{PARKED, RUNNING};
         let thread = worker.map(|worker| {
             let live = (PARKED..=RUNNING).contains(&worker.state());
@@ -119,14 +105,14 @@ impl Crew {
     }
 
     /// Counts the job on the set and books the worker.
-    fn book(&'static self, lease: Handle, role: usize) -> Result<(usize, usize), RunError> {
-        let (s, generation) = self.lease_parts(lease)?;
-        let set = &self.sets[s];
+    fn book(self, lease: Handle, role: usize) -> Result<(SetIndex, WorkerIndex), RunError> {
+        let (s, generation) = self.find_lease(lease)?;
+        let set = self.set(s);
         let current = || set.lease.load(SeqCst) == generation;
         if !current() {
             return Err(self.why_no_lease(s, generation));
         }
-        let pool = &self.pools[set.pool.load(Relaxed) as usize];
+        let pool = self.pool_of(s);
         if role >= pool.role_count() {
             return Err(RunError::BadRole);
         }
@@ -152,9 +138,9 @@ impl Crew {
             self.uncount_job(s);
             return Err(self.why_no_lease(s, generation));
         }
-        let w = pool.workers(s).start + role;
+        let w = pool.worker(s, role);
         use worker_state::{BOOKED, PARKED, RUNNING, STATE, STOP};
-        let worker = &self.workers[w];
+        let worker = self.worker(w);
         let mut seen = 0;
         let booked = worker.change(|word| {
             seen = word;
@@ -170,21 +156,21 @@ impl Crew {
     }
 
     /// Takes back the count of a job that was not given after all.
-    pub(super) fn uncount_job(&'static self, s: usize) {
+    pub(super) fn uncount_job(self, s: SetIndex) {
         self.leave(s, |word| Some(word.0 - SetWord::ONE_JOB));
     }
 
     /// Writes the job into the booked worker and wakes it.
     fn assign(
-        &'static self,
-        s: usize,
-        w: usize,
+        self,
+        s: SetIndex,
+        w: WorkerIndex,
         label: &[u8],
         work: &Work,
         joinable: bool,
     ) -> Result<Option<Handle>, RunError> {
-        let port = self.booted_port();
-        let worker = &self.workers[w];
+        let port = self.host.booted_port();
+        let worker = self.worker(w);
         let cell = joinable.then(|| self.claim_cell(w));
         if cell == Some(None) {
             worker.step(worker_state::BOOKED, worker_state::PARKED);
@@ -199,9 +185,9 @@ impl Crew {
         let (function, argument, discard) = match work {
             Work::Call(function, argument) => (*function, *argument, core::ptr::null_mut()),
             Work::Closure { run, discard, closure } => {
-                // SAFETY: only who entered BOOKED, we, writes the closure, and nobody reads it before
-                // ASSIGNED. If the worker dies meanwhile, the job that we have counted keeps its set's
-                // slot, so that no other thread becomes this worker.
+                // SAFETY: only the caller that entered BOOKED, we, writes the closure, and no thread
+                // reads it before ASSIGNED. If the worker dies meanwhile, the job that we have counted
+                // keeps its set's slot, so that no other thread becomes this worker.
                 worker.with_closure(|place| unsafe { place.write(*closure) });
                 let slot = core::ptr::from_ref(worker).cast_mut().cast();
                 (*run, slot, *discard as *mut c_void)
@@ -214,8 +200,8 @@ impl Crew {
         // exit hook then saw no job, so taking the job back is ours.
         if !worker.step(worker_state::BOOKED, worker_state::ASSIGNED) {
             if let Some((index, _)) = cell {
-                let cell = &self.jobs[index];
-                cell.word.store(cell.word.load(Relaxed) & !job_state::STATE, Relaxed);
+                let word = &self.tables.jobs[index].word;
+                word.store(word.load().with(job_state::FREE));
             } else {
                 self.announce_not_run(label);
             }
@@ -227,26 +213,22 @@ impl Crew {
     }
 
     /// A free job cell of worker `w`, now pending: index and generation.
-    fn claim_cell(&self, w: usize) -> Option<(usize, u32)> {
-        use job_state::{BITS, FREE, PENDING, STATE};
+    fn claim_cell(self, w: WorkerIndex) -> Option<(usize, u32)> {
         job_cells(w).find_map(|index| {
-            let cell = &self.jobs[index];
-            let word = cell.word.load(Acquire);
-            // Only the booker of this worker claims its cells, so nobody competes for a free one.
-            (word & STATE == FREE).then(|| {
-                let generation = (word >> BITS).wrapping_add(1) & (u32::MAX >> BITS);
-                cell.word.store(generation << BITS | PENDING, SeqCst);
-                (index, generation)
+            let word = &self.tables.jobs[index].word;
+            let free = word.load();
+            // Only the booker of this worker claims its cells, so there is no competitor for a free
+            // one.
+            (free.state() == job_state::FREE).then(|| {
+                let pending = free.next_life(job_state::PENDING);
+                word.store_seq_cst(pending);
+                (index, pending.generation())
             })
         })
     }
 
-    pub(super) fn announce_not_run(&'static self, label: &[u8]) {
+    pub(super) fn announce_not_run(self, label: &[u8]) {
         let label = core::str::from_utf8(label).unwrap_or("?");
-        self.say(
-            self.booted_port(),
-            Severity::Major,
-            format_args!("job {label}: not run, its worker is gone"),
-        );
+        self.host.say(Severity::Major, format_args!("job {label}: not run, its worker is gone"));
     }
 }

@@ -1,24 +1,34 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The slots of the tables and their packed words. Every field is an atomic: a slot can be looked at
-//! by anyone at any time (a report, a stale handle), and what such a look-up sees may be old, but
-//! never torn or undefined.
+//! The slots of the tables and their packed words. Every field is an atomic: any thread may look at a
+//! slot at any time (a report, a stale handle), and what such a look-up sees may be old, but never torn
+//! or undefined.
 //!
 //! Orderings: the words order everything else. A slot's owner writes its other fields Relaxed and then
-//! releases the word that makes them known; whoever acquires that word reads them Relaxed. Counters
-//! for reports order nothing and are Relaxed too. SeqCst stands only where two words must see each
-//! other, with its reason beside it.
+//! releases the word that makes them known; a thread that has acquired that word reads them Relaxed.
+//! Counters for reports order nothing and are Relaxed too. SeqCst stands only where two words must see
+//! each other, with its reason beside it. What only reads or changes a word is inlined, also in an
+//! image built for size.
 
 use super::RefusalKind;
 use crate::limits::{JOBS_PER_WORKER, LABEL_BYTES, MAX_ROLES, MAX_SETS, NAME_BYTES};
 use crate::port::Event;
 use crate::sync::atomic::{
     AtomicPtr, AtomicU32, AtomicUsize,
-    Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst},
+    Ordering::{Acquire, Relaxed, Release},
 };
 use crate::sync::{self, UnsafeCell};
-use crate::table::Bitmap;
+use crate::table::{Bitmap, Text, Word, word};
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
+use core::ops::Range;
+
+/// A set's place in its table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SetIndex(pub usize);
+
+/// A worker's place in its table, and its number for ports.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WorkerIndex(pub usize);
 
 /// Words of a closure that a worker's slot holds.
 pub const CLOSURE_WORDS: usize = 4;
@@ -37,8 +47,8 @@ impl SetWord {
     pub const RETIRED: u32 = 1 << 17;
     /// Its threads are being made.
     pub const BUILDING: u32 = 1 << 18;
-    /// In the idle bitmap, or with whoever claimed it there. Keeps the slot from being freed under
-    /// a claimer who has not looked at it yet.
+    /// In the idle bitmap, or with the thread that claimed it there. Keeps the slot from being freed
+    /// under a claimer that has not looked at it yet.
     pub const IDLE: u32 = 1 << 19;
     /// Being freed.
     pub const FREEING: u32 = 1 << 20;
@@ -50,19 +60,23 @@ impl SetWord {
     /// The most jobs that it counts.
     pub const JOBS_MAX: u32 = 0xff;
 
+    #[inline(always)]
     pub const fn is(self, flags: u32) -> bool {
         self.0 & flags != 0
     }
 
+    #[inline(always)]
     pub const fn jobs(self) -> u32 {
         self.0 & Self::JOBS_MAX
     }
 
+    #[inline(always)]
     pub const fn alive(self) -> u32 {
         self.0 >> 8 & 0xff
     }
 
-    /// Nothing and nobody uses the set: no lease, no job, no claimer, no builder.
+    /// Nothing uses the set: no lease, no job, no claimer, no builder.
+    #[inline(always)]
     pub const fn is_unused(self) -> bool {
         self.jobs() == 0 && !self.is(Self::LEASED | Self::IDLE | Self::BUILDING | Self::FREEING)
     }
@@ -71,14 +85,14 @@ impl SetWord {
 /// One set. Its workers are found from the pool's geometry. A cache line of its own: two borrowers
 /// of neighbouring sets do not disturb each other.
 #[repr(align(64))]
-pub struct Set {
+pub struct SetSlot {
     word: AtomicU32,
-    /// Generation of the lease: odd while leased. Changed by whoever ends the lease (one winner) and
-    /// by the owner of an idle or new set.
+    /// Generation of the lease: odd while leased. It is changed by the one thread that ends the lease,
+    /// and by the owner of an idle or new set.
     pub lease: AtomicU32,
     /// The lease that was taken away when the set died under it.
     pub revoked: AtomicU32,
-    /// The moment (see `Crew::moment`) when it was last leased.
+    /// The moment (see `Host::moment`) when it was last leased.
     pub since: AtomicU32,
     pub peer_low: AtomicU32,
     pub peer_high: AtomicU32,
@@ -90,7 +104,7 @@ pub struct Set {
     pub watched_since: AtomicU32,
 }
 
-impl Set {
+impl SetSlot {
     pub const fn new() -> Self {
         Self {
             word: AtomicU32::new(0),
@@ -106,28 +120,39 @@ impl Set {
         }
     }
 
+    #[inline(always)]
     pub fn word(&self) -> SetWord {
         SetWord(self.word.load(Acquire))
     }
 
-    /// Only for the slot's sole owner (its builder before anyone knows it, its freer).
+    /// Only for the slot's sole owner (its builder before others know it, its freer).
     pub fn store(&self, word: SetWord) {
         self.word.store(word.0, Release);
     }
 
+    /// Writes which peer the set is for; 0: none. Only for the set's owner.
+    #[inline(always)]
+    pub fn note_peer(&self, key: u64) {
+        self.peer_low.store(key as u32, Relaxed);
+        self.peer_high.store((key >> 32) as u32, Relaxed);
+    }
+
+    /// The peer that the set is for; 0: none.
+    pub fn peer(&self) -> u64 {
+        u64::from(self.peer_high.load(Relaxed)) << 32 | u64::from(self.peer_low.load(Relaxed))
+    }
+
     /// The one way to change the word: from what `step` saw to what it returns, in one
-    /// compare-and-swap; `None` leaves it. Returns the word that was set. Repeats only when another
-    /// thread changed the word in between, and each such change is one of a bounded number of events
-    /// (a job, a death, the release).
+    /// compare-and-swap; `None` leaves it. Returns the word that was set. See [`word::change`].
+    #[inline(always)]
     pub fn change(&self, mut step: impl FnMut(SetWord) -> Option<u32>) -> Option<SetWord> {
-        let mut now = self.word();
-        loop {
-            let next = step(now)?;
-            match self.word.compare_exchange_weak(now.0, next, AcqRel, Acquire) {
-                Ok(_) => return Some(SetWord(next)),
-                Err(changed) => now = SetWord(changed),
-            }
-        }
+        let mut after = 0;
+        word::change(&self.word, |now| {
+            after = step(SetWord(now))?;
+            Some(after)
+        })
+        .ok()
+        .map(|_| SetWord(after))
     }
 }
 
@@ -149,7 +174,7 @@ pub mod worker_state {
 }
 
 /// One worker: a thread, and the job it has.
-pub struct Worker {
+pub struct WorkerSlot {
     word: AtomicU32,
     /// `set:16 role:8`, fixed while its pool is open.
     pub place: AtomicU32,
@@ -171,9 +196,9 @@ pub struct Worker {
 // SAFETY: `closure` is the only field that is not Sync. It is written only in state BOOKED by the
 // one `run` whose compare-and-swap entered that state, and read only by the worker after ASSIGNED
 // (or by its exit hook), which the release/acquire pair on `word` orders after the write.
-unsafe impl Sync for Worker {}
+unsafe impl Sync for WorkerSlot {}
 
-impl Worker {
+impl WorkerSlot {
     pub const fn new() -> Self {
         Self {
             word: AtomicU32::new(0),
@@ -190,10 +215,12 @@ impl Worker {
         }
     }
 
+    #[inline(always)]
     pub fn word(&self) -> u32 {
         self.word.load(Acquire)
     }
 
+    #[inline(always)]
     pub fn state(&self) -> u32 {
         self.word() & worker_state::STATE
     }
@@ -203,34 +230,31 @@ impl Worker {
         self.word.store(word, Release);
     }
 
-    /// As [`Set::change`]; returns the word before.
-    pub fn change(&self, mut step: impl FnMut(u32) -> Option<u32>) -> Option<u32> {
-        let mut now = self.word();
-        loop {
-            let next = step(now)?;
-            match self.word.compare_exchange_weak(now, next, AcqRel, Acquire) {
-                Ok(_) => return Some(now),
-                Err(changed) => now = changed,
-            }
-        }
+    /// As [`SetSlot::change`]; returns the word before.
+    #[inline(always)]
+    pub fn change(&self, step: impl FnMut(u32) -> Option<u32>) -> Option<u32> {
+        word::change(&self.word, step).ok()
     }
 
     /// From state `from` to state `to`, flags kept. False: it was in another state.
+    #[inline(always)]
     pub fn step(&self, from: u32, to: u32) -> bool {
         use worker_state::STATE;
         self.change(|word| (word & STATE == from).then_some(word & !STATE | to)).is_some()
     }
 
-    pub fn set(&self) -> usize {
-        (self.place.load(Relaxed) >> 8) as usize
+    #[inline(always)]
+    pub fn set(&self) -> SetIndex {
+        SetIndex((self.place.load(Relaxed) >> 8) as usize)
     }
 
+    #[inline(always)]
     pub fn role(&self) -> usize {
         (self.place.load(Relaxed) & 0xff) as usize
     }
 
-    /// Lets `user` at the place of the closure. Who may: see the `Sync` implementation.
-    #[inline]
+    /// Lets `user` at the place of the closure. The `Sync` implementation says which thread may.
+    #[inline(always)]
     pub fn with_closure<R>(&self, user: impl FnOnce(*mut Closure) -> R) -> R {
         self.closure.with_mut(user)
     }
@@ -244,12 +268,11 @@ pub mod job_state {
     pub const DONE: u32 = 3;
     pub const DETACHED: u32 = 4;
     pub const BITS: u32 = 3;
-    pub const STATE: u32 = (1 << BITS) - 1;
 }
 
 /// Where the result of a joinable job waits for its joiner.
 pub struct JobCell {
-    pub word: AtomicU32,
+    pub word: Word<{ job_state::BITS }>,
     pub outcome: AtomicU32,
     pub value: AtomicU32,
     pub done: Event,
@@ -258,7 +281,7 @@ pub struct JobCell {
 impl JobCell {
     pub const fn new() -> Self {
         Self {
-            word: AtomicU32::new(0),
+            word: Word::new(),
             outcome: AtomicU32::new(0),
             value: AtomicU32::new(0),
             done: Event::new(),
@@ -266,9 +289,9 @@ impl JobCell {
     }
 }
 
-/// The cells of worker `index`.
-pub const fn job_cells(index: usize) -> core::ops::Range<usize> {
-    index * JOBS_PER_WORKER..(index + 1) * JOBS_PER_WORKER
+/// The cells of a worker.
+pub const fn job_cells(worker: WorkerIndex) -> Range<usize> {
+    worker.0 * JOBS_PER_WORKER..(worker.0 + 1) * JOBS_PER_WORKER
 }
 
 /// One role of an open pool.
@@ -288,13 +311,14 @@ pub mod pool_state {
     pub const OPEN: u32 = 2;
     pub const CLOSING: u32 = 3;
     pub const BITS: u32 = 2;
-    pub const STATE: u32 = (1 << BITS) - 1;
 }
 
 /// One pool. What `open` writes stays as it is until the pool is closed: a claimed slot, idle or
 /// not, keeps the pool from being freed.
 pub struct PoolSlot {
-    pub word: AtomicU32,
+    pub word: Word<{ pool_state::BITS }>,
+    /// Its own place in the table of pools.
+    pub index: AtomicU32,
     pub name: Text<{ NAME_BYTES / 4 }>,
     pub flags: AtomicU32,
     pub role_count: AtomicU32,
@@ -326,7 +350,7 @@ pub struct PoolSlot {
     /// One more than the highest slot ever leased: the lowest idle set is always the one that is
     /// leased.
     pub busy_high: AtomicU32,
-    /// What `Crew::leases_of` counted when the pool was opened.
+    /// What `Sets::leases_of` counted when the pool was opened.
     pub leases_before: AtomicU32,
     pub threads: AtomicU32,
     pub retirements: AtomicU32,
@@ -336,7 +360,8 @@ pub struct PoolSlot {
 impl PoolSlot {
     pub const fn new() -> Self {
         Self {
-            word: AtomicU32::new(0),
+            word: Word::new(),
+            index: AtomicU32::new(0),
             name: Text::new(),
             flags: AtomicU32::new(0),
             role_count: AtomicU32::new(0),
@@ -373,42 +398,69 @@ impl PoolSlot {
         }
     }
 
-    /// SeqCst: a close changes the state and then looks at `users` and the idle bitmap, the users of
-    /// both the other way round.
+    /// SeqCst: a close changes the state and then looks at `users` and the idle bitmap; the users of
+    /// both look the other way round.
+    #[inline(always)]
     pub fn state(&self) -> u32 {
-        self.word.load(SeqCst) & pool_state::STATE
+        self.word.load_seq_cst().state()
     }
 
+    #[inline(always)]
     pub fn capacity(&self) -> usize {
         self.capacity.load(Relaxed) as usize
     }
 
+    #[inline(always)]
     pub fn role_count(&self) -> usize {
         self.role_count.load(Relaxed) as usize
     }
 
-    pub fn first_set(&self) -> usize {
+    #[inline(always)]
+    fn first_set(&self) -> usize {
         self.first_set.load(Relaxed) as usize
     }
 
-    /// Its sets' indices. For who does not keep the pool from being opened anew meanwhile they may be
-    /// others', but are indices of sets.
-    pub fn sets(&self) -> core::ops::Range<usize> {
+    /// The set at `slot` of the pool's bitmaps.
+    #[inline(always)]
+    pub fn set(&self, slot: usize) -> SetIndex {
+        SetIndex(self.first_set() + slot)
+    }
+
+    /// The place of one of its sets in the pool's bitmaps.
+    #[inline(always)]
+    pub fn slot_of(&self, set: SetIndex) -> usize {
+        set.0.wrapping_sub(self.first_set())
+    }
+
+    /// What it has of the table of sets. If the pool may be reopened meanwhile, the range can be
+    /// another pool's, but stays inside the table.
+    pub fn set_range(&self) -> Range<usize> {
         let first = self.first_set();
         first..(first + self.capacity()).min(MAX_SETS)
     }
 
-    /// The indices of the workers of set `set`. For a set that is not the pool's (a stale handle's)
-    /// they mean nothing, and the caller must not index with them.
-    pub fn workers(&self, set: usize) -> core::ops::Range<usize> {
-        let first = self.first_worker.load(Relaxed) as usize;
-        let slot = set.wrapping_sub(self.first_set());
-        let start = first.wrapping_add(slot.wrapping_mul(self.role_count()));
-        start..start.wrapping_add(self.role_count())
+    /// Its sets; see [`Self::set_range`].
+    pub fn sets(&self) -> impl Iterator<Item = SetIndex> + Clone + use<> {
+        self.set_range().map(SetIndex)
     }
 
-    /// The indices of the workers of all its sets.
-    pub fn all_workers(&self) -> core::ops::Range<usize> {
+    /// The worker of `set` for `role`. For a set that is not the pool's (a stale handle's) it means
+    /// nothing, and the caller must not index with it.
+    #[inline(always)]
+    pub fn worker(&self, set: SetIndex, role: usize) -> WorkerIndex {
+        let first = self.first_worker.load(Relaxed) as usize;
+        let sets_before = self.slot_of(set).wrapping_mul(self.role_count());
+        WorkerIndex(first.wrapping_add(sets_before).wrapping_add(role))
+    }
+
+    /// The workers of `set` in order of role; see [`Self::worker`].
+    pub fn workers(&self, set: SetIndex) -> impl Iterator<Item = WorkerIndex> + Clone + use<> {
+        let first = self.worker(set, 0).0;
+        (first..first.wrapping_add(self.role_count())).map(WorkerIndex)
+    }
+
+    /// What it has of the table of workers.
+    pub fn worker_range(&self) -> Range<usize> {
         let first = self.first_worker.load(Relaxed) as usize;
         first..first + self.capacity() * self.role_count()
     }
@@ -425,40 +477,14 @@ impl PoolSlot {
     }
 }
 
-/// A copy of a [`Text`].
+/// A job's label as a report reads it.
 pub type Label = heapless::String<LABEL_BYTES>;
-
-/// A short text that a report may read while it is rewritten: the reader may then see parts of both,
-/// and shows what is printable.
-pub struct Text<const WORDS: usize>([AtomicU32; WORDS]);
-
-impl<const WORDS: usize> Text<WORDS> {
-    pub const fn new() -> Self {
-        Self([const { AtomicU32::new(0) }; WORDS])
-    }
-
-    /// Keeps as much of `text` as fits.
-    pub fn write(&self, text: &[u8]) {
-        let mut bytes = [[0; 4]; WORDS];
-        for (to, from) in bytes.as_flattened_mut().iter_mut().zip(text) {
-            *to = *from;
-        }
-        for (word, bytes) in self.0.iter().zip(bytes) {
-            word.store(u32::from_le_bytes(bytes), Relaxed);
-        }
-    }
-
-    pub fn read(&self) -> Label {
-        let bytes = self.0.iter().flat_map(|word| word.load(Relaxed).to_le_bytes());
-        let printable = |byte: &u8| byte.is_ascii_graphic() || *byte == b' ';
-        bytes.take_while(printable).map(char::from).collect()
-    }
-}
 
 // The sizes that design and documentation promise, events included.
 const _: () = {
-    assert!(sync::MODELLED || size_of::<Set>() <= 64);
-    assert!(sync::MODELLED || size_of::<Worker>() <= 128);
+    assert!(sync::MODELLED || size_of::<SetSlot>() <= 64);
+    assert!(sync::MODELLED || size_of::<WorkerSlot>() <= 128);
     assert!(sync::MODELLED || size_of::<JobCell>() <= 32);
     assert!(NAME_BYTES.is_multiple_of(4) && LABEL_BYTES.is_multiple_of(4));
+    assert!(MAX_SETS <= Bitmap::BITS);
 };

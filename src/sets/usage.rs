@@ -3,9 +3,10 @@
 //! were one.
 
 use super::retire::Cause;
-use super::slot::{PoolSlot, SetWord, worker_state};
+use super::slot::{SetWord, worker_state};
+use super::tables::{PoolRef, Sets};
 use super::{CloseError, RefusalKind};
-use crate::crew::Crew;
+use crate::host::seconds_between;
 use crate::limits::MAX_ROLES;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed};
 use crate::table::Handle;
@@ -78,23 +79,22 @@ impl Default for PoolUsage {
     }
 }
 
-impl Crew {
+impl Sets {
     /// The pool's figures. Looks for suspended members on the way, and retires their sets.
-    pub(crate) fn usage(&'static self, handle: Handle) -> Result<PoolUsage, CloseError> {
-        let (_, pool) = self.find_pool(handle)?;
-        Ok(self.usage_of(pool))
+    pub(crate) fn usage(self, handle: Handle) -> Result<PoolUsage, CloseError> {
+        Ok(self.usage_of(self.find_pool(handle)?))
     }
 
-    pub(super) fn usage_of(&'static self, pool: &'static PoolSlot) -> PoolUsage {
+    pub(super) fn usage_of(self, pool: PoolRef) -> PoolUsage {
         self.reap();
         let suspended = self.inspect(pool);
-        let now = self.moment();
+        let now = self.host.moment();
         let busy_age_s = pool.busy_age_s.load(Relaxed);
         let mut oldest_busy_s = 0;
         let mut overdue = 0;
         for s in pool.sets() {
-            if is_busy(self.sets[s].word()) {
-                let age_s = Self::seconds_between(self.sets[s].since.load(Relaxed), now);
+            if is_busy(self.set(s).word()) {
+                let age_s = seconds_between(self.set(s).since.load(Relaxed), now);
                 oldest_busy_s = oldest_busy_s.max(age_s);
                 overdue += u32::from(busy_age_s > 0 && age_s > busy_age_s);
             }
@@ -126,25 +126,25 @@ impl Crew {
         usage
     }
 
-    /// Leases that the pool's slots have ever seen; wraps. Nobody counts them: each lease moves its
+    /// Leases that the pool's slots have ever seen; wraps. They are not counted: each lease moves its
     /// set's generation on by two.
-    pub(super) fn leases_of(&'static self, pool: &PoolSlot) -> u32 {
+    pub(super) fn leases_of(self, pool: PoolRef) -> u32 {
         pool.sets()
-            .map(|s| self.sets[s].lease.load(Relaxed).wrapping_add(1) / 2)
+            .map(|s| self.set(s).lease.load(Relaxed).wrapping_add(1) / 2)
             .fold(0, u32::wrapping_add)
     }
 
     /// Looks at each thread of the pool: notes its stack, and retires the set of a suspended one.
     /// Returns how many are suspended.
-    fn inspect(&'static self, pool: &'static PoolSlot) -> u32 {
+    fn inspect(self, pool: PoolRef) -> u32 {
         use worker_state::{PARKED, RUNNING, STATE, WATCHED};
-        let port = self.booted_port();
+        let port = self.host.booted_port();
         let mut suspended = 0;
         for w in pool.sets().flat_map(|s| pool.workers(s)) {
-            // Nobody keeps the pool from being opened anew at another place while we look.
-            let Some(worker) = self.workers.get(w) else { continue };
+            // The pool may be opened anew at another place while we look.
+            let Some(worker) = self.tables.workers.get(w.0) else { continue };
             // Keeps a reaper from joining the thread while we look, and so the set and its pool as
-            // they are. Two who look at once: one of them passes.
+            // they are. Of two that look at once, one passes by.
             let watched = worker.change(|word| {
                 let live = (PARKED..=RUNNING).contains(&(word & STATE));
                 (live && word & WATCHED == 0).then_some(word | WATCHED)
@@ -153,10 +153,10 @@ impl Crew {
                 continue;
             }
             let s = worker.set();
-            let its_pool = &self.pools[self.sets[s].pool.load(Relaxed) as usize];
+            let its_pool = self.pool_of(s);
             // Looked at once the worker is ours to look at: while its set is being built, the
             // number that is there may be an older thread's.
-            if core::ptr::eq(its_pool, pool) && !self.sets[s].word().is(SetWord::BUILDING) {
+            if its_pool.is(pool) && !self.set(s).word().is(SetWord::BUILDING) {
                 let thread = worker.thread.load(Acquire);
                 if let Some(bytes) = port.stack_used(thread) {
                     pool.roles[worker.role()].stack_used.fetch_max(bytes, Relaxed);
@@ -180,6 +180,7 @@ pub(super) fn is_busy(word: SetWord) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::crew::Crew;
     use crate::limits::MAX_SETS;
     use crate::port::still::Still;
     use crate::{BootOptions, Budget, Pool, PoolOptions, Role};
@@ -188,7 +189,7 @@ mod tests {
 
     /// As if the pool had been closed, and another opened in its slot at the tables' end.
     fn move_the_pool() {
-        CREW.pools[0].first_set.store(MAX_SETS as u32 - 1, Relaxed);
+        CREW.sets.pools[0].first_set.store(MAX_SETS as u32 - 1, Relaxed);
     }
 
     #[test]

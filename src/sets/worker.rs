@@ -1,46 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A worker's side: next, done, exited. `worker_next` and `worker_done` are leaf calls: they never
-//! block and never call back, so that a C loop can have the waiting and the jobs to itself (P7).
+//! A worker's side: next, done, exited. `next` and `done` are leaf calls: they never block and never
+//! call back, so that a C loop can have the waiting and the jobs to itself (P7).
 
-use super::job::Outcome;
 use super::retire::Cause;
-use super::run::Function;
-use super::slot::{Closure, Label, SetWord, Worker, worker_state};
-use crate::crew::Crew;
-use crate::port::Event;
+use super::slot::{Closure, Label, SetWord, WorkerIndex, WorkerSlot, worker_state};
+use super::tables::Sets;
+use super::waiting::Want;
+use crate::host::seconds_between;
+use crate::port::{Function, Next, Outcome};
 use crate::sync::atomic::Ordering::{Relaxed, SeqCst};
-use crate::table::Want;
 use core::ffi::c_void;
 
 /// How long an idle worker waits when nothing asks it to look sooner, in ms: an hour. It need not
 /// wake at all; a bound on every wait is a rule (P6).
 const IDLE_WAIT_MS: u32 = 3_600_000;
 
-/// What a worker shall do now.
-#[derive(Clone, Copy, Debug)]
-pub enum Next {
-    /// Call `function(argument)`, then report with `done`.
-    Run {
-        /// The job.
-        function: Function,
-        /// Its argument.
-        argument: *mut c_void,
-    },
-    /// Wait for `event`, at most `timeout_ms`, then ask again.
-    Wait {
-        /// The worker's own event.
-        event: &'static Event,
-        /// The bound, in ms.
-        timeout_ms: u32,
-    },
-    /// End the thread.
-    Stop,
-}
-
-impl Crew {
-    pub(crate) fn worker_next(&'static self, w: usize) -> Next {
+impl Sets {
+    pub(crate) fn next(self, w: WorkerIndex) -> Next {
         use worker_state::{ASSIGNED, BOOKED, PARKED, RUNNING, STATE, STOP, STOPPED};
-        let worker = &self.workers[w];
+        let worker = self.worker(w);
         loop {
             let word = worker.word();
             match word & STATE {
@@ -74,39 +52,39 @@ impl Crew {
 
     /// For the first worker of each set: gives the set back when it has been idle for the pool's
     /// idle age. Returns how long the worker may wait until it has to look again.
-    fn watch_idle_age(&'static self, worker: &Worker) -> u32 {
+    fn watch_idle_age(self, worker: &WorkerSlot) -> u32 {
         let s = worker.set();
-        let set = &self.sets[s];
-        let pool = &self.pools[set.pool.load(Relaxed) as usize];
+        let set = self.set(s);
+        let pool = self.pool_of(s);
         let age_s = pool.idle_age_s.load(Relaxed);
         if age_s == 0 || worker.role() != 0 {
             return IDLE_WAIT_MS;
         }
-        let now = self.moment();
+        let now = self.host.moment();
         // Every lease changes the generation twice, so the same generation and an idle set mean that
         // it has been idle since this was first noticed. No clock is read when a set goes idle.
         let lease = set.lease.load(Relaxed);
         if set.watched.swap(lease, Relaxed) != lease || !set.word().is(SetWord::IDLE) {
             set.watched_since.store(now, Relaxed);
         }
-        let idle_s = Self::seconds_between(set.watched_since.load(Relaxed), now);
+        let idle_s = seconds_between(set.watched_since.load(Relaxed), now);
         if idle_s < age_s {
             return ((age_s - idle_s).saturating_mul(1000)).min(IDLE_WAIT_MS);
         }
         let keep = pool.keep.load(Relaxed) as usize;
-        if pool.idle.count() > keep && pool.idle.claim(s - pool.first_set()) {
+        if pool.idle.count() > keep && pool.idle.claim(pool.slot_of(s)) {
             self.retire_claimed(pool, s, keep);
         }
         set.watched_since.store(now, Relaxed);
         age_s.saturating_mul(1000).min(IDLE_WAIT_MS)
     }
 
-    pub(crate) fn worker_done(&'static self, w: usize, outcome: Outcome, value: i32) {
-        let worker = &self.workers[w];
+    pub(crate) fn done(self, w: WorkerIndex, outcome: Outcome, value: i32) {
+        let worker = self.worker(w);
         let job = worker.job.load(Relaxed) as usize;
         let panicked = worker.failed.load(Relaxed) != 0;
         let outcome = if panicked { Outcome::Failed } else { outcome };
-        let (value, label) = if outcome == Outcome::Returned {
+        let (value, label): (i32, Label) = if outcome == Outcome::Returned {
             (value, Label::new()) // a clean return is silent
         } else {
             worker.failed.store(0, Relaxed);
@@ -121,23 +99,23 @@ impl Crew {
         self.complete(job, &label, outcome, value);
     }
 
-    pub(crate) fn worker_exited(&'static self, w: usize) {
+    pub(crate) fn exited(self, w: WorkerIndex) {
         use worker_state::{ASSIGNED, EXITED, PARKED, RUNNING, STATE, STOPPED, WATCHED};
-        let worker = &self.workers[w];
+        let worker = self.worker(w);
         let s = worker.set();
         // Counted first: a reaper that sees EXITED counts it down.
-        self.exited.fetch_add(1, SeqCst);
+        self.tables.exited.fetch_add(1, SeqCst);
         let before = worker.change(|word| {
             (PARKED..=STOPPED).contains(&(word & STATE)).then_some(word & WATCHED | EXITED)
         });
         let Some(before) = before else {
-            self.exited.fetch_sub(1, SeqCst);
+            self.tables.exited.fetch_sub(1, SeqCst);
             return; // no thread of ours: a forged call
         };
-        // Read only now: until EXITED a booker may still give this worker a job. From here on nobody
-        // does, and the slot is ours until this thread is gone.
+        // Read only now: until EXITED a booker may still give this worker a job. From here on none does,
+        // and the slot is ours until this thread is gone.
         let job = worker.job.load(Relaxed) as usize;
-        let label = worker.label.read();
+        let label: Label = worker.label.read();
         let state = before & STATE;
         if state != STOPPED {
             self.retire(s, Cause::Death);
@@ -155,18 +133,16 @@ impl Crew {
             self.uncount_job(s);
             self.complete(job, &label, outcome, 0);
         }
-        let p = self.sets[s].pool.load(Relaxed) as usize;
-        self.waiters.nudge(self.booted_port(), p, Want::Exit);
-        if self.pools[p].peer_waiting.load(SeqCst) > 0 {
-            self.waiters.nudge(self.booted_port(), p, Want::Peer); // its set no longer counts, once reaped
+        let pool = self.pool_of(s);
+        self.nudge(pool, Want::Exit);
+        if pool.peer_waiting.load(SeqCst) > 0 {
+            self.nudge(pool, Want::Peer); // its set no longer counts, once this thread is reaped
         }
-        if self.pools.iter().any(|pool| pool.waiting.load(SeqCst) > 0) {
-            self.bytes_came_free(); // as soon as somebody reaps this thread
-        }
+        self.bytes_came_free(); // as soon as a waiter reaps this thread
     }
 }
 
-fn function_of(worker: &Worker) -> Function {
+fn function_of(worker: &WorkerSlot) -> Function {
     let function = worker.function.load(Relaxed);
     // SAFETY: the only store to `function` is in `assign`, of a `Function`, and the caller has acquired
     // the ASSIGNED that released it.
@@ -174,14 +150,14 @@ fn function_of(worker: &Worker) -> Function {
 }
 
 /// Drops a closure that was given and never begun.
-fn discard_closure(worker: &Worker) {
+fn discard_closure(worker: &WorkerSlot) {
     let discard = worker.discard.load(Relaxed);
     if discard.is_null() {
         return;
     }
     // SAFETY: the only store to `discard` of something that is not null is in `assign`, of such a
     // function, for the closure that it wrote before. The caller took the worker from ASSIGNED to
-    // EXITED: nobody has moved the closure out, and nobody else will.
+    // EXITED: no thread has moved the closure out, and no other one will.
     unsafe {
         let discard = core::mem::transmute::<*mut c_void, unsafe fn(*mut Closure)>(discard);
         worker.with_closure(|closure| discard(closure));

@@ -23,8 +23,7 @@ use vxworks as system;
 #[cfg(not(any(target_os = "linux", target_os = "rtems", target_os = "vxworks")))]
 compile_error!("the std port knows Linux, RTEMS and VxWorks; build with --no-default-features");
 
-use crate::port::{Event, Member, MemoryAnswer, Port, Severity, Target, ThreadSpec};
-use crate::sets::{Next, Outcome};
+use crate::port::{Event, Member, MemoryAnswer, Next, Outcome, Port, Severity, Target, ThreadSpec};
 use std::cell::Cell;
 use std::thread::{Builder, JoinHandle};
 

@@ -13,5 +13,5 @@ pub(crate) mod word;
 pub use bitmap::Bitmap;
 pub use handle::{Handle, Kind};
 pub(crate) use text::Text;
-pub(crate) use waiters::{Seat, Waiters, Wake, Want};
+pub(crate) use waiters::{Queue, Seat, Waiters, Wake};
 pub(crate) use word::{Packed, Word};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Those who found nothing and wait: a fixed number of seats, served first come, first served.
+//! The line of threads that found nothing and wait: a fixed number of seats, each in one queue, each queue
+//! served first come, first served. A queue is a number, and what is handed over is a value: what they
+//! mean is the service's business.
 //!
 //! ```text
 //!          (1)          (2)               (3) give      (5) take
@@ -8,14 +10,16 @@
 //!    |    (7)      | |    (6)    |  +-----------> NUDGED --(5)----->+
 //!    +-------------+ +-----------+
 //! ```
-//! 1. [`Waiters::enter`] takes a free seat and the next ticket; the lowest ticket is the oldest.
-//! 2. [`Seat::arm`] says what the seat waits for.
-//! 3. [`Waiters::give`] hands a set to the oldest seat of its pool, nudged or not; only one whose owner
-//!    looks around just now (HELD) is left to find the set by itself.
-//! 4. [`Waiters::nudge`] asks seats to look again (a slot or bytes came free, a thread ended).
-//! 5. [`Seat::wait`] or [`Seat::disarm`] takes what came.
-//! 6. [`Seat::disarm`] after a time-out. Racing (3), the one compare-and-swap that wins decides: a
-//!    set given to a seat is never lost, it is found in the seat by whoever failed to disarm it.
+//! 1. [`Waiters::enter`]: the waiter takes a free seat and the next ticket; the lowest ticket is the
+//!    oldest.
+//! 2. [`Seat::arm`]: the waiter says in which queue it waits.
+//! 3. [`Waiters::give`]: a giver hands a value to the oldest seat of a queue, nudged or not. It passes
+//!    over nobody: while the oldest waiter looks around for itself (HELD), the value is left for that
+//!    waiter to find.
+//! 4. [`Waiters::nudge`]: the thread that freed something asks waiters to look again.
+//! 5. [`Seat::wait`] or [`Seat::disarm`]: the waiter takes what came.
+//! 6. [`Seat::disarm`] after a time-out. It races (3), and one swap decides: a value that was given to a
+//!    seat is never lost, because the waiter that failed to disarm the seat finds it there.
 //! 7. [`Seat`] dropped.
 //!
 //! Each seat's event is made at boot, where a "no" costs nothing (P2).
@@ -34,30 +38,36 @@ const WAITING: u32 = 2;
 const NUDGED: u32 = 3;
 const GRANTED: u32 = 4;
 const STATE: u32 = 0xf;
-const ADDRESS: u32 = 0xfff0;
-/// Closes, trims and failed growths that can wait at one time beside all waiting acquirers.
-const EXIT_SEATS: usize = if MODELLED { 1 } else { 4 };
-const SEATS: usize = MAX_WAITERS + EXIT_SEATS;
-/// The address of a seat that waits for nothing yet: no pool has this number.
-const NOWHERE: u32 = 0xff00;
 
-/// What a seat waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u32)]
-pub(crate) enum Want {
-    /// A set of the pool, or the slot or bytes to make one. Served in order of arrival.
-    Set = 0,
-    /// An ended lease of the peer's in the pool.
-    Peer = 1,
-    /// An ended thread of the pool's.
-    Exit = 2,
+/// Seats beside those of [`MAX_WAITERS`], for waiters that others must not crowd out.
+const RESERVED_SEATS: usize = if MODELLED { 1 } else { 4 };
+const SEATS: usize = MAX_WAITERS + RESERVED_SEATS;
+
+/// What a seat waits for: a number that its service has chosen.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Queue(u32);
+
+impl Queue {
+    /// In a seat's word, beside its state.
+    const PLACE: u32 = 0xfff0;
+    /// That of a seat which waits for nothing yet.
+    const NONE: Self = Self(Self::PLACE);
+
+    /// Queue `number`, below 4,095.
+    pub(crate) const fn new(number: u32) -> Self {
+        Self(number << 4 & Self::PLACE)
+    }
+
+    const fn of(word: u32) -> Self {
+        Self(word & Self::PLACE)
+    }
 }
 
 /// What came to a seat.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wake {
-    /// This set is the waiter's now.
-    Granted(usize),
+    /// This value is the waiter's now.
+    Granted(u16),
     /// Look again.
     Nudged,
     /// Nothing, until the bound.
@@ -65,21 +75,17 @@ pub(crate) enum Wake {
 }
 
 struct Entry {
-    /// `value:16 pool:8 want:4 state:4`; the value is the set given.
+    /// `value:16 queue:12 state:4`; the value is what was given.
     word: AtomicU32,
     ticket: AtomicU32,
     event: Event,
 }
 
-/// All seats of the process.
+/// The seats of one service.
 pub(crate) struct Waiters {
     next_ticket: AtomicU32,
-    /// The last [`EXIT_SEATS`] are for those who wait for exits, so that a close is never crowded out.
+    /// The last [`RESERVED_SEATS`] are for [`Waiters::enter_reserved`].
     entries: [Entry; SEATS],
-}
-
-fn address(pool: usize, want: Want) -> u32 {
-    (pool as u32) << 8 | (want as u32) << 4
 }
 
 impl Waiters {
@@ -102,15 +108,16 @@ impl Waiters {
         self.take_seat(&self.entries[..MAX_WAITERS])
     }
 
-    /// As [`Self::enter`], for someone who waits for exits.
-    pub(crate) fn enter_for_exit(&'static self) -> Option<Seat> {
+    /// As [`Self::enter`], with seats beside those of [`MAX_WAITERS`].
+    pub(crate) fn enter_reserved(&'static self) -> Option<Seat> {
         self.take_seat(&self.entries[MAX_WAITERS..]).or_else(|| self.enter())
     }
 
     fn take_seat(&'static self, seats: &'static [Entry]) -> Option<Seat> {
+        let held = Queue::NONE.0 | HELD;
         let entry = seats
             .iter()
-            .find(|e| e.word.compare_exchange(FREE, NOWHERE | HELD, Acquire, Relaxed).is_ok())?;
+            .find(|entry| entry.word.compare_exchange(FREE, held, Acquire, Relaxed).is_ok())?;
         entry.ticket.store(self.next_ticket.fetch_add(1, Relaxed), Relaxed);
         Some(Seat { entry })
     }
@@ -120,14 +127,13 @@ impl Waiters {
         self.entries.iter().filter(|entry| entry.word.load(SeqCst) != FREE).count()
     }
 
-    /// The seat that has waited longest for a set of `pool` and has not been given one, and its word.
-    fn oldest(&self, pool: usize) -> Option<(&Entry, u32)> {
-        let queue = address(pool, Want::Set);
+    /// The seat that has waited longest in `queue` and has not been given anything, and its word.
+    fn oldest(&self, queue: Queue) -> Option<(&Entry, u32)> {
         let mut oldest: Option<(&Entry, u32)> = None;
         for entry in &self.entries {
             // SeqCst: pairs with arm(), see Bitmap::claim_in.
             let word = entry.word.load(SeqCst);
-            if matches!(word & STATE, FREE | GRANTED) || word & ADDRESS != queue {
+            if matches!(word & STATE, FREE | GRANTED) || Queue::of(word) != queue {
                 continue;
             }
             let ticket = entry.ticket.load(Relaxed);
@@ -142,17 +148,17 @@ impl Waiters {
         oldest
     }
 
-    /// Whether the next in line of `pool` can be given a set right now.
-    pub(crate) fn can_give(&self, pool: usize) -> bool {
-        self.oldest(pool).is_some_and(|(_, word)| word & STATE != HELD)
+    /// Whether the next in `queue` can be given something right now.
+    pub(crate) fn can_give(&self, queue: Queue) -> bool {
+        self.oldest(queue).is_some_and(|(_, word)| word & STATE != HELD)
     }
 
-    /// Hands `set` to the seat that has waited longest for `pool`. False: nobody waits, or the next
-    /// in line is looking around just now and will find the set in the bitmap; nobody overtakes it.
-    pub(crate) fn give(&'static self, port: &dyn Port, pool: usize, set: usize) -> bool {
-        let queue = address(pool, Want::Set);
-        let granted = (set as u32) << 16 | queue | GRANTED;
-        while let Some((entry, word)) = self.oldest(pool) {
+    /// Hands `value` to the seat that has waited longest in `queue`. False: no thread waits there, or
+    /// the next in line is looking around just now and will find what was freed by itself; nobody
+    /// overtakes it.
+    pub(crate) fn give(&'static self, port: &dyn Port, queue: Queue, value: u16) -> bool {
+        let granted = u32::from(value) << 16 | queue.0 | GRANTED;
+        while let Some((entry, word)) = self.oldest(queue) {
             if word & STATE == HELD {
                 return false;
             }
@@ -165,28 +171,24 @@ impl Waiters {
         false
     }
 
-    /// Asks every seat that waits for `want` of `pool` to look again.
-    pub(crate) fn nudge(&'static self, port: &dyn Port, pool: usize, want: Want) {
-        let wanted = address(pool, want) | WAITING;
-        for entry in &self.entries {
-            if entry
-                .word
-                .compare_exchange(wanted, address(pool, want) | NUDGED, SeqCst, SeqCst)
-                .is_ok()
-            {
-                port.event_post(&entry.event);
-            }
-        }
+    /// Asks every seat that waits in `queue` to look again.
+    pub(crate) fn nudge(&'static self, port: &dyn Port, queue: Queue) {
+        self.entries.iter().for_each(|entry| entry.nudge(port, queue));
     }
 
-    /// Asks the seat that has waited longest for a set of `pool` to look again, unless it does.
-    pub(crate) fn nudge_oldest(&'static self, port: &dyn Port, pool: usize) {
-        let queue = address(pool, Want::Set);
-        if let Some((entry, _)) = self.oldest(pool) {
-            let armed = queue | WAITING;
-            if entry.word.compare_exchange(armed, queue | NUDGED, SeqCst, SeqCst).is_ok() {
-                port.event_post(&entry.event);
-            }
+    /// Asks the seat that has waited longest in `queue` to look again, unless it does.
+    pub(crate) fn nudge_oldest(&'static self, port: &dyn Port, queue: Queue) {
+        if let Some((entry, _)) = self.oldest(queue) {
+            entry.nudge(port, queue);
+        }
+    }
+}
+
+impl Entry {
+    fn nudge(&'static self, port: &dyn Port, queue: Queue) {
+        let (waiting, nudged) = (queue.0 | WAITING, queue.0 | NUDGED);
+        if self.word.compare_exchange(waiting, nudged, SeqCst, SeqCst).is_ok() {
+            port.event_post(&self.event);
         }
     }
 }
@@ -198,30 +200,29 @@ pub(crate) struct Seat {
 
 impl Seat {
     /// From now on givers find this seat. Needs: disarmed.
-    pub(crate) fn arm(&self, pool: usize, want: Want) {
-        self.entry.word.store(address(pool, want) | WAITING, SeqCst);
+    pub(crate) fn arm(&self, queue: Queue) {
+        self.entry.word.store(queue.0 | WAITING, SeqCst);
     }
 
-    /// Whether nobody has waited longer for a set of `pool` than this seat: neither an armed seat
-    /// nor one whose owner looks around just now.
-    pub(crate) fn is_oldest(&self, waiters: &'static Waiters, pool: usize) -> bool {
+    /// Whether no seat of `queue` has waited longer than this one: neither an armed seat nor one whose
+    /// waiter looks around just now.
+    pub(crate) fn is_oldest(&self, waiters: &'static Waiters, queue: Queue) -> bool {
         let own = self.entry.ticket.load(Relaxed);
-        let queue = address(pool, Want::Set);
         waiters.entries.iter().all(|entry| {
             let word = entry.word.load(SeqCst);
-            let queued = word & STATE != FREE && word & ADDRESS == queue;
+            let queued = word & STATE != FREE && Queue::of(word) == queue;
             !queued || own.wrapping_sub(entry.ticket.load(Relaxed)) as i32 <= 0
         })
     }
 
     /// Givers no longer find this seat; what had come to it is the answer.
     pub(crate) fn disarm(&self) -> Wake {
-        // The owner alone writes the address, so this keeps the place in the queue. Whatever the
-        // word was, from here on it is ours alone: the swap is the one winner.
-        let place = self.entry.word.load(Relaxed) & ADDRESS;
-        let word = self.entry.word.swap(place | HELD, AcqRel);
+        // The waiter alone writes the queue, so this keeps its place there. Whatever the word was,
+        // from here on it is the waiter's alone: the swap is the one winner.
+        let queue = Queue::of(self.entry.word.load(Relaxed));
+        let word = self.entry.word.swap(queue.0 | HELD, AcqRel);
         match word & STATE {
-            GRANTED => Wake::Granted((word >> 16) as usize),
+            GRANTED => Wake::Granted((word >> 16) as u16),
             NUDGED => Wake::Nudged,
             _ => Wake::TimedOut,
         }
@@ -246,9 +247,9 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        // SeqCst: who leaves frees the seat and then looks for the next in line; a newcomer counts
-        // itself and then looks whether somebody older is there. One of the two must see the other,
-        // or the newcomer trusts a seat that nobody sits in.
+        // SeqCst: a waiter that leaves frees its seat and then looks for the next in line; a newcomer
+        // counts itself and then looks whether somebody older is there. One of the two must see the
+        // other, or the newcomer trusts a seat that nobody sits in.
         self.entry.word.store(FREE, SeqCst);
     }
 }

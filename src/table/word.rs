@@ -22,13 +22,13 @@ use crate::sync::atomic::{
 /// The loop goes round only when another thread changed the word in between. Each such change is
 /// one of a bounded number of events (a job, a death, a release), so the loop is bounded by the
 /// competitors (P6).
-#[inline]
+#[inline(always)]
 pub(crate) fn change(word: &AtomicU32, next: impl FnMut(u32) -> Option<u32>) -> Result<u32, u32> {
     word.fetch_update(AcqRel, Acquire, next)
 }
 
 /// As [`change`], for a word that has to be seen together with another word.
-#[inline]
+#[inline(always)]
 pub(crate) fn change_seq_cst(
     word: &AtomicU32,
     next: impl FnMut(u32) -> Option<u32>,
@@ -38,50 +38,50 @@ pub(crate) fn change_seq_cst(
 
 /// What a [`Word`] holds: the generation, and a state of `BITS` bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Packed<const BITS: u32>(pub(crate) u32);
+pub(crate) struct Packed<const BITS: u32>(u32);
 
 impl<const BITS: u32> Packed<BITS> {
     const STATE: u32 = (1 << BITS) - 1;
 
     /// The life `generation` in `state`. Bits of the generation that do not fit are lost: a
     /// handle's generation is compared with [`Self::is_life`] before.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn new(generation: u32, state: u32) -> Self {
         Self(generation << BITS | state)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn state(self) -> u32 {
         self.0 & Self::STATE
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn generation(self) -> u32 {
         self.0 >> BITS
     }
 
     /// Whether a handle with this generation names the slot's present life. The generation may come
     /// from a forged handle, with bits that the word has no place for; no life has them.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn is_life(self, generation: u32) -> bool {
         self.generation() == generation
     }
 
     /// The same life in another state.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn with(self, state: u32) -> Self {
         Self(self.0 & !Self::STATE | state)
     }
 
     /// The slot's next life. Generations wrap.
-    #[inline]
+    #[inline(always)]
     pub(crate) const fn next_life(self, state: u32) -> Self {
         Self::new(self.generation().wrapping_add(1), state)
     }
 }
 
 /// The atomic that holds a [`Packed`]. A zeroed word is generation 0, state 0.
-pub(crate) struct Word<const BITS: u32>(pub(crate) AtomicU32);
+pub(crate) struct Word<const BITS: u32>(AtomicU32);
 
 impl<const BITS: u32> Word<BITS> {
     pub(crate) const fn new() -> Self {
@@ -89,38 +89,38 @@ impl<const BITS: u32> Word<BITS> {
     }
 
     /// What the slot's owner wrote before it released this word can be read after this.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn load(&self) -> Packed<BITS> {
         Packed(self.0.load(Acquire))
     }
 
     /// As [`Self::load`], for a word that has to be seen together with another word.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn load_seq_cst(&self) -> Packed<BITS> {
         Packed(self.0.load(SeqCst))
     }
 
     /// For the slot's sole owner: releases what it wrote into the slot.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn store(&self, to: Packed<BITS>) {
         self.0.store(to.0, Release);
     }
 
     /// As [`Self::store`], for a word that has to be seen together with another word.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn store_seq_cst(&self, to: Packed<BITS>) {
         self.0.store(to.0, SeqCst);
     }
 
     /// One step: from exactly `from` to `to`. False: the word held something else.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step(&self, from: Packed<BITS>, to: Packed<BITS>) -> bool {
         self.0.compare_exchange(from.0, to.0, AcqRel, Relaxed).is_ok()
     }
 
     /// As [`Self::step`], for a word that has to be seen together with another word; what the word
     /// held instead is the error.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn step_seq_cst(
         &self,
         from: Packed<BITS>,
@@ -130,12 +130,29 @@ impl<const BITS: u32> Word<BITS> {
     }
 
     /// See [`change`].
-    #[inline]
+    #[inline(always)]
     pub(crate) fn change(
         &self,
         mut next: impl FnMut(Packed<BITS>) -> Option<Packed<BITS>>,
     ) -> Result<Packed<BITS>, Packed<BITS>> {
         change(&self.0, |word| next(Packed(word)).map(|to| to.0)).map(Packed).map_err(Packed)
+    }
+
+    /// See [`change_seq_cst`].
+    #[inline(always)]
+    pub(crate) fn change_seq_cst(
+        &self,
+        mut next: impl FnMut(Packed<BITS>) -> Option<Packed<BITS>>,
+    ) -> Result<Packed<BITS>, Packed<BITS>> {
+        change_seq_cst(&self.0, |word| next(Packed(word)).map(|to| to.0))
+            .map(Packed)
+            .map_err(Packed)
+    }
+
+    /// Takes `n` from a state that has at least as much.
+    #[inline(always)]
+    pub(crate) fn subtract_seq_cst(&self, n: u32) {
+        self.0.fetch_sub(n, SeqCst);
     }
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What the C tests report with: one line per test, and a last line with the sums. Needs nothing of an operating system,
- * so that a suite that uses only this runs on any target; compiles as C99 and as C++.
+ * What the C tests report with: one line per test, and a last line with the sums. Needs nothing of
+ * an operating system, so that a suite that uses only this runs on any target; compiles as C99 and
+ * as C++.
  *
- * A test is a void function without arguments. CHECK and CHECK_EQ note a failure and go on; REQUIRE leaves the test.
- * They are for the thread that runs the test: a job stores what it saw and the test looks at it.
+ * A test is a void function without arguments. CHECK and CHECK_EQ note a failure and go on; REQUIRE
+ * leaves the test. They are for the thread that runs the test: a job stores what it saw and the
+ * test looks at it.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -39,11 +41,12 @@ static inline int check_true(int ok, const char *what, const char *file, int lin
     return ok;
 }
 
-static inline int check_equal(int64_t actual, int64_t expected, const char *what, const char *file, int line)
+static inline int check_equal(int64_t actual, int64_t expected, const char *what, const char *file,
+                              int line)
 {
     if (actual != expected && check.failures_here++ == 0) {
-        (void)snprintf(check.first, sizeof(check.first), "%s:%d: %s is %lld, expected %lld", file, line, what,
-                       (long long)actual, (long long)expected);
+        (void)snprintf(check.first, sizeof(check.first), "%s:%d: %s is %lld, expected %lld", file,
+                       line, what, (long long)actual, (long long)expected);
     }
     return actual == expected;
 }
@@ -51,15 +54,16 @@ static inline int check_equal(int64_t actual, int64_t expected, const char *what
 static inline int check_text(const char *actual, const char *part, const char *file, int line)
 {
     if (strstr(actual, part) == NULL && check.failures_here++ == 0) {
-        (void)snprintf(check.first, sizeof(check.first), "%s:%d: \"%.150s\" does not contain \"%.100s\"", file, line,
-                       actual, part);
+        (void)snprintf(check.first, sizeof(check.first),
+                       "%s:%d: \"%.150s\" does not contain \"%.100s\"", file, line, actual, part);
         return 0;
     }
     return 1;
 }
 
 #define CHECK(condition) check_true((condition) ? 1 : 0, #condition, __FILE__, __LINE__)
-#define CHECK_EQ(actual, expected) check_equal((int64_t)(actual), (int64_t)(expected), #actual, __FILE__, __LINE__)
+#define CHECK_EQ(actual, expected) \
+    check_equal((int64_t)(actual), (int64_t)(expected), #actual, __FILE__, __LINE__)
 #define CHECK_CONTAINS(actual, part) check_text(actual, part, __FILE__, __LINE__)
 #define REQUIRE(condition) \
     do { \
@@ -84,7 +88,8 @@ static inline int check_line(const char *name)
     } else if (check.failures_here == 1) {
         (void)snprintf(text, sizeof(text), "FAILED %s: %s", name, check.first);
     } else {
-        (void)snprintf(text, sizeof(text), "FAILED %s: %s (and %d more)", name, check.first, check.failures_here - 1);
+        (void)snprintf(text, sizeof(text), "FAILED %s: %s (and %d more)", name, check.first,
+                       check.failures_here - 1);
     }
     check.print(check.context, text);
     return check.failures_here == 0;
@@ -108,6 +113,15 @@ static inline void check_run(const char *name, void (*test)(void))
 
 #define RUN(test) check_run(#test, test)
 
+/* A suite begins: `print` gets its lines. It counts from nothing, since a suite may run again. */
+static inline void check_begin(void (*print)(void *context, const char *line), void *context)
+{
+    check.print = print;
+    check.context = context;
+    check.passed = 0;
+    check.failed = 0;
+}
+
 /* The last line. Returns the exit status of the program. */
 static inline int check_sum(void)
 {
@@ -116,6 +130,13 @@ static inline int check_sum(void)
     (void)snprintf(text, sizeof(text), "%d passed, %d failed", check.passed, check.failed);
     check.print(check.context, text);
     return check.failed == 0 && check.passed > 0 ? 0 : 1;
+}
+
+/* A suite ends, with its sums as the last line. Returns how many of its tests failed. */
+static inline int check_end(void)
+{
+    (void)check_sum();
+    return check.failed;
 }
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * A test in a process of its own, for what can be done once per process (crew_boot, crew_seal). The child prints the
- * test's line; when it could not, because it died or ran out of time, the parent does.
+ * A test in a process of its own, for calls that succeed once per process (crew_boot, crew_seal).
+ * The child prints the test's line; if it died or ran out of time, the parent does.
  */
 #ifndef CHECK_FORK_H
 #define CHECK_FORK_H
@@ -15,7 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Every wait in a test is bounded; this bound is for the bugs. Generous, because tools slow a test down twentyfold. */
+/*
+ * Every wait in a test is bounded; this bound is for the bugs. Generous, because tools slow a test
+ * down twentyfold.
+ */
 #define CHECK_FORK_SECONDS 120u
 
 static inline int check_wait(pid_t child, const char *name)
@@ -33,10 +36,11 @@ static inline int check_wait(pid_t child, const char *name)
         return WEXITSTATUS(status) == 0;
     }
     if (WIFSIGNALED(status)) {
-        (void)snprintf(text, sizeof(text), "FAILED %s: ended by signal %d%s", name, WTERMSIG(status),
-                       WTERMSIG(status) == SIGALRM ? " (out of time)" : "");
+        (void)snprintf(text, sizeof(text), "FAILED %s: ended by signal %d%s", name,
+                       WTERMSIG(status), WTERMSIG(status) == SIGALRM ? " (out of time)" : "");
     } else {
-        (void)snprintf(text, sizeof(text), "FAILED %s: ended with exit status %d", name, WEXITSTATUS(status));
+        (void)snprintf(text, sizeof(text), "FAILED %s: ended with exit status %d", name,
+                       WEXITSTATUS(status));
     }
     check.print(check.context, text);
     return 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* For a program of several suites: their lines, and one last line with the sums of all. Compiles as C99 and as C++. */
+/*
+ * For a program of several suites: their lines, and one last line with the sums of all. Compiles as
+ * C99 and as C++.
+ */
 #ifndef CHECK_SUITES_H
 #define CHECK_SUITES_H
 
@@ -11,7 +14,10 @@ typedef struct check_suites {
     int failed;
 } check_suites;
 
-/* A suite's `print`, with a check_suites as its context: counts the lines of tests and leaves out the suite's own sums. */
+/*
+ * A suite's `print`, with a check_suites as its context: counts the lines of tests and leaves out
+ * the suite's own sums.
+ */
 static inline void check_suites_line(void *context, const char *line)
 {
     check_suites *all = (check_suites *)context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "conformance.h"
-#include "check.h"
+#include "figures.h"
 
 #define MIB 1048576u
 #define STACK_BYTES 65536u
@@ -8,18 +8,26 @@
 #define LONG_MS 100000u
 /* A wait that is meant to end by its bound. */
 #define SHORT_MS 30u
-/* How far the clock may lag behind: its steps are 4 ms (Linux, coarse), or a tick of 10 ms (RTEMS). */
+/*
+ * How far the clock may lag behind: its steps are 4 ms (Linux, coarse), or a tick of 10 ms (RTEMS).
+ */
 #define CLOCK_STEP_MS 10u
 #define BUDGET_MIB 64u
 
-/* What Crew is booted with. NULL: the port that the library was built with. */
+/* Crew boots with this port. NULL: with the one that the library was built with. */
 static const crew_port *booted_with;
-/* Whose events and clock the tests themselves use, and what a thread costs beyond its stack. */
+/*
+ * The tests' own waits use this port's events and clock; its thread_overhead_bytes is what a thread
+ * costs.
+ */
 static const crew_port *means;
 
 /* ---- what the tests are made of ---- */
 
-/* A job that says when it has begun and ends when it is told to. Four of them, because events are never given back. */
+/*
+ * A job that says when it has begun and ends when it is told to. Four of them, because events are
+ * never given back.
+ */
 typedef struct gate {
     crew_event begun;
     crew_event open;
@@ -58,23 +66,8 @@ static void breathe(void)
     (void)means->event_wait(means->context, &pause_event, 1u);
 }
 
-static crew_account account_now(void)
-{
-    crew_account account = CREW_ACCOUNT_INIT;
-
-    (void)CHECK_EQ(crew_account_usage(&account), CREW_OK);
-    return account;
-}
-
-static crew_usage usage_now(crew_pool pool)
-{
-    crew_usage usage = CREW_USAGE_INIT;
-
-    (void)CHECK_EQ(crew_pool_usage(pool, &usage), CREW_OK);
-    return usage;
-}
-
-static const crew_role two_roles[2] = { { "reader", STACK_BYTES, 20u }, { "writer", STACK_BYTES, 10u } };
+static const crew_role two_roles[2] = { { "reader", STACK_BYTES, 20u },
+                                        { "writer", STACK_BYTES, 10u } };
 
 static uint64_t thread_bytes(void)
 {
@@ -158,16 +151,15 @@ static void lends_runs_joins_and_returns(void)
     crew_usage usage;
     uint32_t role;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
-    usage = usage_now(pool);
+    REQUIRE(opened(&options, &pool));
+    usage = usage_of(pool);
     (void)CHECK_EQ(usage.capacity, 2);
     (void)CHECK_EQ(usage.created, 0);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
     REQUIRE(acquired(pool, &lease));
     for (role = 0; role < 2u; role++) {
-        (void)CHECK_EQ(crew_run(lease, role, "value", job_value, &values[role], &jobs[role]), CREW_OK);
+        (void)CHECK_EQ(crew_run(lease, role, "value", job_value, &values[role], &jobs[role]),
+                       CREW_OK);
     }
     for (role = 0; role < 2u; role++) {
         crew_result result = CREW_RESULT_INIT;
@@ -176,12 +168,12 @@ static void lends_runs_joins_and_returns(void)
         (void)CHECK_EQ(result.outcome, CREW_JOB_RETURNED);
         (void)CHECK_EQ(result.value, values[role]);
     }
-    usage = usage_now(pool);
+    usage = usage_of(pool);
     (void)CHECK_EQ(usage.busy, 1);
     (void)CHECK_EQ(usage.idle, 0);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes + 2u * thread_bytes());
+    (void)CHECK_EQ(held_bytes(), before.held_bytes + 2u * thread_bytes());
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
-    usage = usage_now(pool);
+    usage = usage_of(pool);
     (void)CHECK_EQ(usage.created, 1);
     (void)CHECK_EQ(usage.busy, 0);
     (void)CHECK_EQ(usage.idle, 1);
@@ -192,7 +184,7 @@ static void lends_runs_joins_and_returns(void)
     (void)CHECK_EQ(usage.retirements, 0);
     (void)CHECK_EQ(usage.leases, 1);
     close_pool(pool);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
     (void)CHECK(account_now().high_water_bytes >= before.held_bytes + 2u * thread_bytes());
 }
 
@@ -204,9 +196,7 @@ static void sequential_borrows_use_one_set(void)
     crew_pool pool;
     uint32_t i;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     for (i = 0; i < 8u; i++) {
         crew_lease lease;
         crew_job job;
@@ -216,9 +206,9 @@ static void sequential_borrows_use_one_set(void)
         (void)CHECK_EQ(crew_join(job, LONG_MS, NULL), CREW_OK);
         (void)CHECK_EQ(crew_release(lease), CREW_OK);
     }
-    (void)CHECK_EQ(usage_now(pool).threads_created, 2);
-    (void)CHECK_EQ(usage_now(pool).created_high_water, 1);
-    (void)CHECK_EQ(usage_now(pool).leases, 8);
+    (void)CHECK_EQ(usage_of(pool).threads_created, 2);
+    (void)CHECK_EQ(usage_of(pool).created_high_water, 1);
+    (void)CHECK_EQ(usage_of(pool).leases, 8);
     close_pool(pool);
 }
 
@@ -232,16 +222,14 @@ static void set_is_not_idle_while_a_job_runs(void)
     crew_lease none = { 0u };
     crew_job job;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     gates[0].value = 11;
     REQUIRE_EQ(crew_run(lease, 0u, "gate", job_gate, &gates[0], &job), CREW_OK);
     (void)CHECK(gate_begun(&gates[0]));
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
-    (void)CHECK_EQ(usage_now(pool).busy, 1);
-    (void)CHECK_EQ(usage_now(pool).idle, 0);
+    (void)CHECK_EQ(usage_of(pool).busy, 1);
+    (void)CHECK_EQ(usage_of(pool).idle, 0);
     (void)CHECK_EQ(crew_acquire(pool, 0u, &none, &refusal), CREW_REFUSED_AT_CAPACITY);
     (void)CHECK_EQ(refusal.kind, CREW_REFUSED_AT_CAPACITY);
     (void)CHECK_EQ(refusal.capacity, 1);
@@ -264,19 +252,18 @@ static void refusal_at_capacity_changes_nothing(void)
     crew_usage after;
     uint64_t held;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
-    before = usage_now(pool);
-    held = account_now().held_bytes;
+    before = usage_of(pool);
+    held = held_bytes();
     (void)CHECK_EQ(crew_acquire(pool, 0u, &none, NULL), CREW_REFUSED_AT_CAPACITY);
-    after = usage_now(pool);
-    (void)CHECK_EQ(after.refused[CREW_REFUSED_AT_CAPACITY], before.refused[CREW_REFUSED_AT_CAPACITY] + 1u);
+    after = usage_of(pool);
+    (void)CHECK_EQ(after.refused[CREW_REFUSED_AT_CAPACITY],
+                   before.refused[CREW_REFUSED_AT_CAPACITY] + 1u);
     (void)CHECK_EQ(after.created, before.created);
     (void)CHECK_EQ(after.busy, before.busy);
     (void)CHECK_EQ(after.threads_created, before.threads_created);
-    (void)CHECK_EQ(account_now().held_bytes, held);
+    (void)CHECK_EQ(held_bytes(), held);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     close_pool(pool);
 }
@@ -289,13 +276,12 @@ static void detached_job_returns_its_set(void)
     crew_job job;
     uint32_t round;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     for (round = 0; round < 2u; round++) {
         /* At once detached, and detached later. */
         REQUIRE_EQ(crew_acquire(pool, LONG_MS, &lease, NULL), CREW_OK);
-        (void)CHECK_EQ(crew_run(lease, 1u, "gate", job_gate, &gates[0], round == 0u ? NULL : &job), CREW_OK);
+        (void)CHECK_EQ(crew_run(lease, 1u, "gate", job_gate, &gates[0], round == 0u ? NULL : &job),
+                       CREW_OK);
         (void)CHECK_EQ(crew_release(lease), CREW_OK);
         if (round == 1u) {
             (void)CHECK_EQ(crew_detach(job), CREW_OK);
@@ -305,11 +291,11 @@ static void detached_job_returns_its_set(void)
     }
     REQUIRE_EQ(crew_acquire(pool, LONG_MS, &lease, NULL), CREW_OK);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
-    (void)CHECK_EQ(usage_now(pool).threads_created, 2);
+    (void)CHECK_EQ(usage_of(pool).threads_created, 2);
     close_pool(pool);
 }
 
-/* A job of another pool that releases a lease as soon as somebody waits for it. */
+/* A job of another pool that releases a lease as soon as a waiter waits for it. */
 typedef struct releaser {
     crew_pool pool;
     crew_lease lease;
@@ -344,21 +330,18 @@ static void waiting_acquire_gets_the_set_released_meanwhile(void)
     releaser self;
 
     memset(&self, 0, sizeof(self));
-    if (!opened(&options, &self.pool)) {
-        return;
-    }
-    if (!opened(&other_options, &other)) {
-        return;
-    }
+    REQUIRE(opened(&options, &self.pool));
+    REQUIRE(opened(&other_options, &other));
     REQUIRE(acquired(self.pool, &self.lease));
     REQUIRE(acquired(other, &other_lease));
-    REQUIRE_EQ(crew_run(other_lease, 0u, "releaser", job_release_when_awaited, &self, &job), CREW_OK);
+    REQUIRE_EQ(crew_run(other_lease, 0u, "releaser", job_release_when_awaited, &self, &job),
+               CREW_OK);
     (void)CHECK_EQ(crew_acquire(self.pool, LONG_MS, &lease, NULL), CREW_OK);
     (void)CHECK_EQ(crew_join(job, LONG_MS, &result), CREW_OK);
     (void)CHECK_EQ(result.value, 1);
     (void)CHECK_EQ(self.status, CREW_OK);
-    (void)CHECK_EQ(usage_now(self.pool).threads_created, 2);
-    (void)CHECK_EQ(usage_now(self.pool).waiting, 0);
+    (void)CHECK_EQ(usage_of(self.pool).threads_created, 2);
+    (void)CHECK_EQ(usage_of(self.pool).waiting, 0);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     (void)CHECK_EQ(crew_release(other_lease), CREW_OK);
     close_pool(other);
@@ -374,15 +357,13 @@ static void waiting_acquire_is_refused_when_its_time_is_over(void)
     crew_lease none = { 0u };
     uint64_t before;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     before = means->clock_ms(means->context);
     (void)CHECK_EQ(crew_acquire(pool, SHORT_MS, &none, &refusal), CREW_REFUSED_AT_CAPACITY);
     (void)CHECK(means->clock_ms(means->context) - before >= SHORT_MS - CLOCK_STEP_MS);
     (void)CHECK_EQ(refusal.capacity, 1);
-    (void)CHECK_EQ(usage_now(pool).waiting, 0);
+    (void)CHECK_EQ(usage_of(pool).waiting, 0);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     close_pool(pool);
 }
@@ -395,9 +376,7 @@ static void join_has_a_bound(void)
     crew_lease lease;
     crew_job job;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     gates[1].value = 5;
     REQUIRE_EQ(crew_run(lease, 0u, "gate", job_gate, &gates[1], &job), CREW_OK);
@@ -422,9 +401,7 @@ static void result_outlives_the_lease(void)
     crew_lease lease;
     crew_job job;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     REQUIRE_EQ(crew_run(lease, 0u, "value", job_value, &value, &job), CREW_OK);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
@@ -445,9 +422,7 @@ static void worker_keeps_two_unclaimed_results(void)
     crew_job jobs[3] = { { 0u }, { 0u }, { 0u } };
     uint32_t i;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     for (i = 0; i < 2u; i++) {
         int32_t status = CREW_BUSY;
@@ -487,32 +462,31 @@ static void trim_gives_idle_sets_back(void)
     uint32_t i;
 
     options.keep = 1u;
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     for (i = 0; i < 3u; i++) {
         REQUIRE(acquired(pool, &leases[i]));
     }
     for (i = 0; i < 3u; i++) {
         (void)CHECK_EQ(crew_release(leases[i]), CREW_OK);
     }
-    (void)CHECK_EQ(usage_now(pool).idle, 3);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes + 6u * thread_bytes());
+    (void)CHECK_EQ(usage_of(pool).idle, 3);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes + 6u * thread_bytes());
     /* A stopped thread needs a moment to end; the bytes come back once it has been joined. */
     for (i = 0; i < LONG_MS; i++) {
         (void)CHECK_EQ(crew_pool_trim(pool, 1u), CREW_OK);
-        if (usage_now(pool).created == 1u && account_now().held_bytes == before.held_bytes + 2u * thread_bytes()) {
+        if (usage_of(pool).created == 1u &&
+            held_bytes() == before.held_bytes + 2u * thread_bytes()) {
             break;
         }
         breathe();
     }
-    (void)CHECK_EQ(usage_now(pool).created, 1);
-    (void)CHECK_EQ(usage_now(pool).idle, 1);
-    (void)CHECK_EQ(usage_now(pool).created_high_water, 3);
-    (void)CHECK_EQ(usage_now(pool).retirements, 0);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes + 2u * thread_bytes());
+    (void)CHECK_EQ(usage_of(pool).created, 1);
+    (void)CHECK_EQ(usage_of(pool).idle, 1);
+    (void)CHECK_EQ(usage_of(pool).created_high_water, 3);
+    (void)CHECK_EQ(usage_of(pool).retirements, 0);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes + 2u * thread_bytes());
     close_pool(pool);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
 static void prestart_makes_sets_at_open(void)
@@ -525,20 +499,18 @@ static void prestart_makes_sets_at_open(void)
 
     options.prestart = 2u;
     options.extra_bytes = 1000u;
-    if (!opened(&options, &pool)) {
-        return;
-    }
-    usage = usage_now(pool);
+    REQUIRE(opened(&options, &pool));
+    usage = usage_of(pool);
     (void)CHECK_EQ(usage.created, 2);
     (void)CHECK_EQ(usage.idle, 2);
     (void)CHECK_EQ(usage.threads_created, 4);
     (void)CHECK_EQ(usage.leases, 0);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes + 2u * (2u * thread_bytes() + 1000u));
+    (void)CHECK_EQ(held_bytes(), before.held_bytes + 2u * (2u * thread_bytes() + 1000u));
     REQUIRE(acquired(pool, &lease));
-    (void)CHECK_EQ(usage_now(pool).threads_created, 4);
+    (void)CHECK_EQ(usage_of(pool).threads_created, 4);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     close_pool(pool);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
 static void peer_limit_counts_each_key(void)
@@ -551,18 +523,17 @@ static void peer_limit_counts_each_key(void)
     crew_lease none = { 0u };
 
     options.per_peer = 1u;
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE_EQ(crew_acquire_peer(pool, 0xC0A80001u, 0u, &first, NULL), CREW_OK);
-    (void)CHECK_EQ(crew_acquire_peer(pool, 0xC0A80001u, 0u, &none, &refusal), CREW_REFUSED_PEER_LIMIT);
+    (void)CHECK_EQ(crew_acquire_peer(pool, 0xC0A80001u, 0u, &none, &refusal),
+                   CREW_REFUSED_PEER_LIMIT);
     (void)CHECK_EQ(refusal.kind, CREW_REFUSED_PEER_LIMIT);
     (void)CHECK_EQ(refusal.capacity, 1);
     (void)CHECK_EQ(none.bits, 0);
     REQUIRE_EQ(crew_acquire_peer(pool, UINT64_C(0xFFFFFFFF00000001), 0u, &second, NULL), CREW_OK);
     (void)CHECK_EQ(crew_release(first), CREW_OK);
     REQUIRE_EQ(crew_acquire_peer(pool, 0xC0A80001u, 0u, &first, NULL), CREW_OK);
-    (void)CHECK_EQ(usage_now(pool).refused[CREW_REFUSED_PEER_LIMIT], 1);
+    (void)CHECK_EQ(usage_of(pool).refused[CREW_REFUSED_PEER_LIMIT], 1);
     (void)CHECK_EQ(crew_release(first), CREW_OK);
     (void)CHECK_EQ(crew_release(second), CREW_OK);
     close_pool(pool);
@@ -582,24 +553,25 @@ static void pool_without_roles_admits_by_bytes(void)
     options.roles = NULL;
     options.role_count = 0u;
     options.extra_bytes = MIB;
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &first));
     REQUIRE(acquired(pool, &second));
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes + 2u * MIB);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes + 2u * MIB);
     (void)CHECK_EQ(crew_acquire(pool, 0u, &none, NULL), CREW_REFUSED_AT_CAPACITY);
     (void)CHECK_EQ(crew_run(first, 0u, "none", job_value, &value, &job), CREW_BAD_ROLE);
-    (void)CHECK_EQ(usage_now(pool).threads_created, 0);
+    (void)CHECK_EQ(usage_of(pool).threads_created, 0);
     (void)CHECK_EQ(crew_release(first), CREW_OK);
     REQUIRE(acquired(pool, &first));
     (void)CHECK_EQ(crew_release(first), CREW_OK);
     (void)CHECK_EQ(crew_release(second), CREW_OK);
     close_pool(pool);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
-/* A pool whose sets are half of what the budget has left. 0 = this process has no budget to test with. */
+/*
+ * A pool whose sets are half of what the budget has left. 0 = this process has no budget to test
+ * with.
+ */
 static int half_budget(const char *name, crew_pool_options *options)
 {
     crew_account account = account_now();
@@ -638,16 +610,16 @@ static void budget_refuses_before_the_capacity(void)
     after = account_now();
     (void)CHECK_EQ(after.held_bytes, before.held_bytes + 2u * set_bytes);
     (void)CHECK_EQ(after.refusals, before.refusals + 1u);
-    (void)CHECK_EQ(usage_now(pool).created, 2);
-    (void)CHECK_EQ(usage_now(pool).threads_created, 4);
+    (void)CHECK_EQ(usage_of(pool).created, 2);
+    (void)CHECK_EQ(usage_of(pool).threads_created, 4);
     /* A set that came back is used again and asks for nothing. */
     (void)CHECK_EQ(crew_release(second), CREW_OK);
     REQUIRE(acquired(pool, &second));
-    (void)CHECK_EQ(usage_now(pool).threads_created, 4);
+    (void)CHECK_EQ(usage_of(pool).threads_created, 4);
     (void)CHECK_EQ(crew_release(first), CREW_OK);
     (void)CHECK_EQ(crew_release(second), CREW_OK);
     close_pool(pool);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
 static void growth_takes_other_pools_idle_sets_first(void)
@@ -663,22 +635,20 @@ static void growth_takes_other_pools_idle_sets_first(void)
         return;
     }
     options.name = "needy";
-    if (!opened(&options, &needy)) {
-        return;
-    }
+    REQUIRE(opened(&options, &needy));
     REQUIRE(acquired(greedy, &first));
     REQUIRE(acquired(greedy, &second));
     (void)CHECK_EQ(crew_release(second), CREW_OK);
-    (void)CHECK_EQ(usage_now(greedy).idle, 1);
+    (void)CHECK_EQ(usage_of(greedy).idle, 1);
     (void)CHECK_EQ(crew_acquire(needy, LONG_MS, &second, NULL), CREW_OK);
-    (void)CHECK_EQ(usage_now(greedy).created, 1);
-    (void)CHECK_EQ(usage_now(greedy).busy, 1);
-    (void)CHECK_EQ(usage_now(greedy).retirements, 0);
+    (void)CHECK_EQ(usage_of(greedy).created, 1);
+    (void)CHECK_EQ(usage_of(greedy).busy, 1);
+    (void)CHECK_EQ(usage_of(greedy).retirements, 0);
     (void)CHECK_EQ(crew_release(first), CREW_OK);
     (void)CHECK_EQ(crew_release(second), CREW_OK);
     close_pool(needy);
     close_pool(greedy);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
 static void charge_lives_until_it_is_given_back(void)
@@ -713,7 +683,7 @@ static void fixed_charge_may_pass_the_budget(void)
         return;
     }
     REQUIRE_EQ(crew_charge(before.budget_bytes, &charge), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes + before.budget_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes + before.budget_bytes);
     (void)CHECK_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_REFUSED_OUT_OF_RESERVATION);
     (void)CHECK_EQ(crew_uncharge(charge), CREW_OK);
     REQUIRE(acquired(pool, &lease));
@@ -735,9 +705,7 @@ static void close_waits_for_a_running_job_but_not_for_ever(void)
     crew_job unwanted = { 0u };
     int32_t status;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     gates[2].value = 21;
     REQUIRE_EQ(crew_run(lease, 0u, "gate", job_gate, &gates[2], &job), CREW_OK);
@@ -753,13 +721,13 @@ static void close_waits_for_a_running_job_but_not_for_ever(void)
     (void)CHECK_EQ(result.outcome, CREW_JOB_RETURNED);
     (void)CHECK_EQ(result.value, 21);
     close_pool(pool);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
     status = crew_release(lease);
     (void)CHECK(status == CREW_RETIRED || status == CREW_STALE);
     (void)CHECK_EQ(crew_pool_usage(pool, &usage), CREW_STALE);
     (void)CHECK_EQ(crew_pool_close(pool, 0u), CREW_STALE);
     (void)CHECK_EQ(crew_acquire(pool, 0u, &none, NULL), CREW_STALE);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
 static void ended_handles_are_stale(void)
@@ -771,9 +739,7 @@ static void ended_handles_are_stale(void)
     crew_lease again;
     crew_job job;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     REQUIRE_EQ(crew_run(lease, 0u, "value", job_value, &value, &job), CREW_OK);
     (void)CHECK_EQ(crew_join(job, LONG_MS, NULL), CREW_OK);
@@ -785,7 +751,7 @@ static void ended_handles_are_stale(void)
     /* The old handle does not reach the set's next borrower. */
     (void)CHECK_EQ(crew_release(lease), CREW_STALE);
     (void)CHECK_EQ(crew_run(lease, 0u, "value", job_value, &value, &job), CREW_STALE);
-    (void)CHECK_EQ(usage_now(pool).busy, 1);
+    (void)CHECK_EQ(usage_of(pool).busy, 1);
     (void)CHECK_EQ(crew_release(again), CREW_OK);
     close_pool(pool);
 }
@@ -798,14 +764,12 @@ static void usage_counts_in_the_middle_of_things(void)
     crew_usage usage;
     uint32_t i;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     for (i = 0; i < 3u; i++) {
         REQUIRE(acquired(pool, &leases[i]));
     }
     (void)CHECK_EQ(crew_release(leases[1]), CREW_OK);
-    usage = usage_now(pool);
+    usage = usage_of(pool);
     (void)CHECK_EQ(usage.capacity, 4);
     (void)CHECK_EQ(usage.created, 3);
     (void)CHECK_EQ(usage.busy, 2);
@@ -830,9 +794,7 @@ static void lease_names_its_threads(void)
     size_t second = 0u;
     size_t none = 0u;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     (void)CHECK_EQ(crew_lease_thread(lease, 0u, &first), CREW_OK);
     (void)CHECK_EQ(crew_lease_thread(lease, 1u, &second), CREW_OK);
@@ -866,9 +828,7 @@ static void report_names_the_pool(void)
     crew_lease lease;
     uint32_t level;
 
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE(acquired(pool, &lease));
     for (level = 0; level < 3u; level++) {
         report_seen seen = { 0u, 0u, 0u };
@@ -897,17 +857,15 @@ static void seal_ends_growth(void)
 
     options.prestart = 1u;
     options.keep = 2u;
-    if (!opened(&options, &pool)) {
-        return;
-    }
+    REQUIRE(opened(&options, &pool));
     REQUIRE_EQ(crew_seal(), CREW_OK);
-    (void)CHECK_EQ(usage_now(pool).created, 2);
+    (void)CHECK_EQ(usage_of(pool).created, 2);
     (void)CHECK_EQ(crew_seal(), CREW_ALREADY_SEALED);
     REQUIRE(acquired(pool, &leases[0]));
     REQUIRE(acquired(pool, &leases[1]));
     (void)CHECK_EQ(crew_acquire(pool, 0u, &none, &refusal), CREW_REFUSED_SEALED);
     (void)CHECK_EQ(refusal.kind, CREW_REFUSED_SEALED);
-    (void)CHECK_EQ(usage_now(pool).threads_created, 4);
+    (void)CHECK_EQ(usage_of(pool).threads_created, 4);
     (void)CHECK_EQ(crew_pool_open(&options, &another), CREW_ALREADY_SEALED);
     (void)CHECK_EQ(another.bits, 0);
     (void)CHECK_EQ(crew_run(leases[0], 0u, "value", job_value, &value, &job), CREW_OK);
@@ -915,13 +873,12 @@ static void seal_ends_growth(void)
     (void)CHECK_EQ(crew_release(leases[0]), CREW_OK);
     (void)CHECK_EQ(crew_release(leases[1]), CREW_OK);
     close_pool(pool);
-    (void)CHECK_EQ(account_now().held_bytes, before.held_bytes);
+    (void)CHECK_EQ(held_bytes(), before.held_bytes);
 }
 
 static int run_suite(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
+    check_begin(print, context);
     RUN(boots_once);
     RUN(makes_events);
     if (booted_with != NULL) {
@@ -951,8 +908,7 @@ static int run_suite(crew_sink print, void *context)
     RUN(lease_names_its_threads);
     RUN(report_names_the_pool);
     RUN(seal_ends_growth);
-    (void)check_sum();
-    return check.failed;
+    return check_end();
 }
 
 int crew_conformance(const crew_port *port, crew_sink print, void *context)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The suite on the simulated port, which must have joined every thread that it made when the suite is over. */
+/*
+ * The suite on the simulated port, which must have joined every thread that it made when the suite
+ * is over.
+ */
 #include "conformance.h"
 #include "host_main.h"
 #include "port_sim.h"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Threads that end inside a job or while they wait for one. However a thread ends: its bytes come back, its set is
- * retired once and said so once at major severity, joiners are told, and a lease on the dead set changes nothing.
+ * Threads that end inside a job or while they wait for one. However a thread ends: its bytes come
+ * back, its set is retired once and said so once at major severity, joiners are told, and a lease
+ * on the dead set changes nothing.
  */
 #include "check_fork.h"
 #include "fixture.h"
+#include "proc_status.h"
 #include "wrap.h"
 
 static crew_pool pool;
@@ -49,7 +51,7 @@ static int32_t job_turns_cancellation_off(void *argument)
     return pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &ignored);
 }
 
-/* What the next job of that worker finds: state and type as a new thread has them. */
+/* The next job of that worker: it must find state and type as a new thread has them. */
 static int32_t job_reads_cancellation(void *argument)
 {
     int state;
@@ -63,30 +65,13 @@ static int32_t job_reads_cancellation(void *argument)
     return state == PTHREAD_CANCEL_ENABLE && type == PTHREAD_CANCEL_DEFERRED ? 1 : 0;
 }
 
-/* Threads of this process, as the system sees them. */
-static int threads_alive(void)
-{
-    char line[128];
-    int count = -1;
-    FILE *status = fopen("/proc/self/status", "r");
-
-    while (status != NULL && fgets(line, (int)sizeof(line), status) != NULL) {
-        if (sscanf(line, "Threads: %d", &count) == 1) {
-            break;
-        }
-    }
-    if (status != NULL) {
-        (void)fclose(status);
-    }
-    return count;
-}
-
 static int begin(uint32_t capacity)
 {
     crew_pool_options options = pair_options("mortal", capacity);
 
     threads_before = threads_alive();
-    return CHECK_EQ(boot(wrap_port(), 0u), CREW_OK) && CHECK_EQ(crew_pool_open(&options, &pool), CREW_OK);
+    return CHECK_EQ(boot(wrap_port(), 0u), CREW_OK) &&
+           CHECK_EQ(crew_pool_open(&options, &pool), CREW_OK);
 }
 
 static int cancel(crew_lease lease, uint32_t role)
@@ -98,24 +83,27 @@ static int cancel(crew_lease lease, uint32_t role)
 }
 
 /*
- * The set is gone: nothing created, nothing held, no thread, one announcement. Dead threads are joined by whoever next
- * takes a cold path; the figures are such a path no more than a running job is, so it is a trim that polls.
+ * The set is gone: nothing created, nothing held, no thread, one announcement. The next caller on a
+ * cold path joins dead threads; the trim here is one.
  */
 static void set_is_gone(uint32_t retirements)
 {
     CHECK_EVENTUALLY(crew_pool_trim(pool, 8u) == CREW_OK && usage_of(pool).created == 0u &&
-                     account_now().held_bytes == 0u && wrap_threads() == 0);
+                     held_bytes() == 0u && wrap_threads() == 0);
     (void)CHECK_EQ(usage_of(pool).created, 0);
     (void)CHECK_EQ(usage_of(pool).busy, 0);
     (void)CHECK_EQ(usage_of(pool).idle, 0);
     (void)CHECK_EQ(usage_of(pool).retirements, retirements);
-    (void)CHECK_EQ(account_now().held_bytes, 0);
+    (void)CHECK_EQ(held_bytes(), 0);
     (void)CHECK_EQ(wrap_threads(), 0);
     CHECK_EVENTUALLY(threads_alive() == threads_before);
     (void)CHECK_EQ(wrap_logged(CREW_SEVERITY_MAJOR, "mortal"), retirements);
 }
 
-/* A release that races the end of the set's threads: it may still find the lease, or no longer. Nobody is harmed. */
+/*
+ * A release that races the end of the set's threads: it may still find the lease, or no longer.
+ * Both are right.
+ */
 static void check_released_early(crew_lease lease)
 {
     int32_t status = crew_release(lease);
@@ -138,7 +126,7 @@ static void pool_serves_on(void)
     (void)CHECK_EQ(result.value, 31);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, 0);
+    (void)CHECK_EQ(held_bytes(), 0);
     (void)CHECK_EQ(wrap_threads(), 0);
 }
 
@@ -157,11 +145,9 @@ static void exit_in_a_job_kills_its_set(void)
     crew_lease lease;
     crew_job job;
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, PAIR_BYTES);
+    (void)CHECK_EQ(held_bytes(), PAIR_BYTES);
     REQUIRE_EQ(crew_run(lease, 0u, "exits", job_exits, NULL, &job), CREW_OK);
     (void)CHECK_EQ(crew_join(job, LONG_MS, &result), CREW_OK);
     (void)CHECK_EQ(result.outcome, CREW_JOB_DIED);
@@ -180,9 +166,7 @@ static void cancel_kills_its_set(uint32_t role, const char *label, crew_function
     crew_lease lease;
     crew_job job;
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     gate_init(&at, 1);
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     REQUIRE_EQ(crew_run(lease, role, label, function, &at, &job), CREW_OK);
@@ -212,13 +196,11 @@ static void cancel_of_a_parked_worker_kills_its_leased_set(void)
     crew_lease lease;
     crew_job job = { 0u };
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     (void)CHECK(cancel(lease, 1u));
     set_is_gone(1u);
-    /* The slot is back while the lease still exists; what the lease can do is nothing. */
+    /* The slot is back while the lease still exists; the lease can do nothing. */
     (void)CHECK_EQ(crew_run(lease, 0u, "value", job_value, &value, &job), CREW_NOT_RUN);
     (void)CHECK_EQ(crew_run(lease, 1u, "value", job_value, &value, &job), CREW_NOT_RUN);
     (void)CHECK_EQ(job.bits, 0);
@@ -232,9 +214,7 @@ static void cancel_of_a_parked_worker_kills_its_idle_set(void)
     size_t thread = 0u;
     crew_lease lease;
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     (void)CHECK_EQ(crew_lease_thread(lease, 0u, &thread), CREW_OK);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
@@ -244,7 +224,10 @@ static void cancel_of_a_parked_worker_kills_its_idle_set(void)
     pool_serves_on();
 }
 
-/* A slot that comes back under a live lease serves the next borrower, and the old lease cannot reach it. */
+/*
+ * A slot that comes back under a live lease serves the next borrower, and the old lease cannot
+ * reach it.
+ */
 static void slot_returns_under_a_live_lease(void)
 {
     static int32_t value = 5;
@@ -252,16 +235,14 @@ static void slot_returns_under_a_live_lease(void)
     crew_lease lease;
     crew_job job;
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     REQUIRE_EQ(crew_acquire(pool, 0u, &dead, NULL), CREW_OK);
     REQUIRE_EQ(crew_run(dead, 0u, "exits", job_exits, NULL, &job), CREW_OK);
     (void)CHECK_EQ(crew_join(job, LONG_MS, NULL), CREW_OK);
     REQUIRE_EQ(crew_acquire(pool, LONG_MS, &lease, NULL), CREW_OK);
     (void)CHECK_EQ(usage_of(pool).created, 1);
     (void)CHECK_EQ(usage_of(pool).busy, 1);
-    (void)CHECK_EQ(account_now().held_bytes, PAIR_BYTES);
+    (void)CHECK_EQ(held_bytes(), PAIR_BYTES);
     (void)CHECK_EQ(crew_run(dead, 0u, "value", job_value, &value, NULL), CREW_NOT_RUN);
     (void)CHECK_EQ(crew_release(dead), CREW_RETIRED);
     (void)CHECK_EQ(usage_of(pool).busy, 1);
@@ -271,11 +252,14 @@ static void slot_returns_under_a_live_lease(void)
     (void)CHECK_EQ(usage_of(pool).idle, 1);
     (void)CHECK_EQ(usage_of(pool).retirements, 1);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, 0);
+    (void)CHECK_EQ(held_bytes(), 0);
     (void)CHECK_EQ(wrap_threads(), 0);
 }
 
-/* The sibling finishes its job first; its result is kept, and the set goes when the sibling has gone. */
+/*
+ * The sibling finishes its job first; its result is kept, and the set goes when the sibling has
+ * gone.
+ */
 static void sibling_finishes_its_job(void)
 {
     gate at;
@@ -284,9 +268,7 @@ static void sibling_finishes_its_job(void)
     crew_job dying;
     crew_job living;
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     gate_init(&at, 77);
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     REQUIRE_EQ(crew_run(lease, 1u, "gate", job_gate, &at, &living), CREW_OK);
@@ -315,9 +297,7 @@ static void both_members_die_and_it_is_said_once(void)
     crew_job jobs[2];
     int i;
 
-    if (!begin(2u)) {
-        return;
-    }
+    REQUIRE(begin(2u));
     gate_init(&first, 0);
     gate_init(&second, 0);
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
@@ -336,7 +316,10 @@ static void both_members_die_and_it_is_said_once(void)
     pool_serves_on();
 }
 
-/* A worker's wait that, once woken, stays where it is: the job has been given, and the worker has not looked. */
+/*
+ * A worker's wait that, once woken, stays where it is: the job has been given, and the worker has
+ * not looked.
+ */
 static sem_t waits;
 static sem_t woken;
 static sem_t never;
@@ -408,16 +391,17 @@ static void job_given_and_not_begun_is_not_run(void)
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
 }
 
-/* The same without a script: cancelled, and given a job at once. Whichever comes first, the job is settled. */
+/*
+ * The same without a script: cancelled, and given a job at once. Whichever comes first, the job is
+ * settled.
+ */
 static void job_given_to_a_dying_worker_is_settled(void)
 {
     enum { ROUNDS = 40 };
     int settled = 0;
     int i;
 
-    if (!begin(2u)) {
-        return;
-    }
+    REQUIRE(begin(2u));
     for (i = 0; i < ROUNDS; i++) {
         gate at;
         crew_result result = CREW_RESULT_INIT;
@@ -443,18 +427,18 @@ static void job_given_to_a_dying_worker_is_settled(void)
     pool_serves_on();
 }
 
-/* Nobody joins a detached job, so its end is told through the log, under its label. */
+/* No caller joins a detached job, so the log tells its end, under its label. */
 static void detached_job_that_dies_is_told(void)
 {
     crew_lease lease;
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     REQUIRE_EQ(crew_run(lease, 0u, "doomed-job", job_exits, NULL, NULL), CREW_OK);
     CHECK_EVENTUALLY(crew_pool_trim(pool, 8u) == CREW_OK && usage_of(pool).created == 0u);
-    (void)CHECK_EQ(wrap_logged(CREW_SEVERITY_MAJOR, "doomed-job") + wrap_logged(CREW_SEVERITY_MINOR, "doomed-job"), 1);
+    (void)CHECK_EQ(wrap_logged(CREW_SEVERITY_MAJOR, "doomed-job") +
+                       wrap_logged(CREW_SEVERITY_MINOR, "doomed-job"),
+                   1);
     (void)CHECK_EQ(crew_release(lease), CREW_RETIRED);
     (void)CHECK_EQ(usage_of(pool).retirements, 1);
 }
@@ -464,9 +448,7 @@ static void many_deaths_leave_nothing(void)
     enum { ROUNDS = 60 };
     int i;
 
-    if (!begin(2u)) {
-        return;
-    }
+    REQUIRE(begin(2u));
     for (i = 0; i < ROUNDS; i++) {
         crew_result result = CREW_RESULT_INIT;
         crew_lease lease;
@@ -489,9 +471,7 @@ static void cancel_mode_of_a_job_ends_with_it(void)
     crew_lease lease;
     crew_job job;
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     REQUIRE_EQ(crew_run(lease, 0u, "off", job_turns_cancellation_off, NULL, &job), CREW_OK);
     (void)CHECK_EQ(crew_join(job, LONG_MS, &result), CREW_OK);
@@ -512,9 +492,7 @@ static void death_while_closing_is_clean(void)
     crew_lease lease;
     crew_job job;
 
-    if (!begin(1u)) {
-        return;
-    }
+    REQUIRE(begin(1u));
     gate_init(&at, 0);
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     REQUIRE_EQ(crew_run(lease, 0u, "dies", job_exits_at_gate, &at, &job), CREW_OK);
@@ -524,7 +502,7 @@ static void death_while_closing_is_clean(void)
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
     (void)CHECK_EQ(crew_join(job, LONG_MS, &result), CREW_OK);
     (void)CHECK_EQ(result.outcome, CREW_JOB_DIED);
-    (void)CHECK_EQ(account_now().held_bytes, 0);
+    (void)CHECK_EQ(held_bytes(), 0);
     (void)CHECK_EQ(wrap_threads(), 0);
     CHECK_EVENTUALLY(threads_alive() == threads_before);
 }

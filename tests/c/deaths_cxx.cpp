@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* C++ jobs under crew_call_cxx: an exception is a failed job and no death; a thread that ends runs its destructors. */
+/*
+ * C++ jobs under crew_call_cxx: an exception is a failed job and no death; a thread that ends runs
+ * its destructors.
+ */
 #include "check_fork.h"
 #include "crew_call_cxx.h"
 #include "fixture.h"
@@ -63,7 +66,8 @@ bool begin()
     crew_pool_options options = pair_options("cxx", 1u);
 
     crew_port_posix_use_caller(crew_call_cxx);
-    return CHECK_EQ(boot(wrap_port(), 0u), CREW_OK) && CHECK_EQ(crew_pool_open(&options, &pool), CREW_OK);
+    return CHECK_EQ(boot(wrap_port(), 0u), CREW_OK) &&
+           CHECK_EQ(crew_pool_open(&options, &pool), CREW_OK);
 }
 
 void finish(uint32_t retirements)
@@ -71,7 +75,7 @@ void finish(uint32_t retirements)
     CHECK_EQ(usage_of(pool).retirements, retirements);
     CHECK_EQ(wrap_logged(CREW_SEVERITY_MAJOR, "cxx"), retirements);
     CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    CHECK_EQ(account_now().held_bytes, 0);
+    CHECK_EQ(held_bytes(), 0);
     CHECK_EQ(wrap_threads(), 0);
 }
 
@@ -89,7 +93,9 @@ void job_that_throws_has_failed()
         crew_result result = CREW_RESULT_INIT;
         crew_job job;
 
-        REQUIRE_EQ(crew_run(lease, 0u, "throws", i % 2 == 0 ? job_throws_int : job_throws_exception, &destroyed, &job), CREW_OK);
+        REQUIRE_EQ(crew_run(lease, 0u, "throws", i % 2 == 0 ? job_throws_int : job_throws_exception,
+                            &destroyed, &job),
+                   CREW_OK);
         CHECK_EQ(crew_join(job, LONG_MS, &result), CREW_OK);
         CHECK_EQ(result.outcome, CREW_JOB_FAILED);
         CHECK_EQ(result.value, 0);
@@ -119,7 +125,10 @@ void detached_job_that_throws_is_told()
     REQUIRE_EQ(crew_acquire(pool, LONG_MS, &lease, nullptr), CREW_OK);
     CHECK_EQ(crew_release(lease), CREW_OK);
     /* The set first, then the log. */
-    EVENTUALLY(wrap_logged(CREW_SEVERITY_MAJOR, "thrown-job") + wrap_logged(CREW_SEVERITY_MINOR, "thrown-job") == 1, told);
+    EVENTUALLY(wrap_logged(CREW_SEVERITY_MAJOR, "thrown-job") +
+                       wrap_logged(CREW_SEVERITY_MINOR, "thrown-job") ==
+                   1,
+               told);
     CHECK_EQ(told, 1);
     CHECK_EQ(usage_of(pool).threads_created, 2);
     CHECK_EQ(usage_of(pool).retirements, 0);

@@ -92,8 +92,8 @@ static int echoes(int fd, const char *text)
     char back[64];
     size_t length = strlen(text);
 
-    return CHECK_EQ(send(fd, text, length, MSG_NOSIGNAL), length) && CHECK_EQ(receive(fd, back, length), length) &&
-           CHECK(memcmp(back, text, length) == 0);
+    return CHECK_EQ(send(fd, text, length, MSG_NOSIGNAL), length) &&
+           CHECK_EQ(receive(fd, back, length), length) && CHECK(memcmp(back, text, length) == 0);
 }
 
 static void serves_refuses_and_serves_again(void)

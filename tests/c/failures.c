@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * A port whose k-th call fails, for every k that a set needs. Each failure is a refusal of its own kind with its own
- * numbers, and leaves the created count, the account, the slots and the threads as they were.
+ * A port whose k-th call fails, for every k that a set needs. Each failure is a refusal of its own
+ * kind with its own numbers, and leaves the created count, the account, the slots and the threads
+ * as they were.
  */
 #include "check_fork.h"
 #include "fixture.h"
@@ -13,9 +14,11 @@
 
 static crew_pool pool;
 static crew_lease first;
-static const crew_role roles[ROLES] = { { "a", STACK_BYTES, 5u }, { "b", STACK_BYTES, 5u }, { "c", STACK_BYTES, 5u } };
+static const crew_role roles[ROLES] = { { "a", STACK_BYTES, 5u },
+                                        { "b", STACK_BYTES, 5u },
+                                        { "c", STACK_BYTES, 5u } };
 
-/* A pool with one set out on a lease, so that whatever is lost is lost beside something that must stay. */
+/* A pool with one set out on a lease: a failed growth must leave this set as it is. */
 static int begin(void)
 {
     crew_pool_options options = CREW_POOL_OPTIONS_INIT;
@@ -24,7 +27,8 @@ static int begin(void)
     options.roles = roles;
     options.role_count = ROLES;
     options.capacity = 3u;
-    return CHECK_EQ(boot(wrap_port(), BUDGET_MIB), CREW_OK) && CHECK_EQ(crew_pool_open(&options, &pool), CREW_OK) &&
+    return CHECK_EQ(boot(wrap_port(), BUDGET_MIB), CREW_OK) &&
+           CHECK_EQ(crew_pool_open(&options, &pool), CREW_OK) &&
            CHECK_EQ(crew_acquire(pool, 0u, &first, NULL), CREW_OK);
 }
 
@@ -44,7 +48,7 @@ static figures take(void)
     now.created = usage.created;
     now.busy = usage.busy;
     now.idle = usage.idle;
-    now.held = account_now().held_bytes;
+    now.held = held_bytes();
     now.threads = wrap_threads();
     return now;
 }
@@ -77,7 +81,7 @@ static crew_refusal refused(int32_t kind, uint32_t timeout_ms)
     return refusal;
 }
 
-/* What was refused is possible once the cause is gone, and everything comes back in the end. */
+/* The refused acquire succeeds once its cause is gone, and in the end everything is given back. */
 static void works_again(void)
 {
     static int32_t value = 2;
@@ -96,11 +100,11 @@ static void works_again(void)
         (void)CHECK_EQ(result.value, 2);
     }
     (void)CHECK_EQ(usage_of(pool).created, 2);
-    (void)CHECK_EQ(account_now().held_bytes, 2u * SET_BYTES);
+    (void)CHECK_EQ(held_bytes(), 2u * SET_BYTES);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     (void)CHECK_EQ(crew_release(first), CREW_OK);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, 0);
+    (void)CHECK_EQ(held_bytes(), 0);
     (void)CHECK_EQ(wrap_threads(), 0);
     (void)CHECK_EQ(wrap_logged(CREW_SEVERITY_MAJOR, "fragile"), 0);
 }
@@ -109,9 +113,7 @@ static void kth_thread_fails(void)
 {
     uint32_t k;
 
-    if (!begin()) {
-        return;
-    }
+    REQUIRE(begin());
     for (k = 0; k < ROLES; k++) {
         crew_refusal refusal;
 
@@ -130,9 +132,7 @@ static void thread_failure_with_eagain_is_its_own_kind(void)
 {
     crew_refusal refusal;
 
-    if (!begin()) {
-        return;
-    }
+    REQUIRE(begin());
     wrap.error = EAGAIN;
     wrap_set(&wrap.fail_thread_in, 1);
     refusal = refused(CREW_REFUSED_SPAWN_FAILED, 0u);
@@ -142,16 +142,17 @@ static void thread_failure_with_eagain_is_its_own_kind(void)
     works_again();
 }
 
-/* How many events a set needs is the core's business: the first k at which the acquire succeeds tells. */
+/*
+ * Only the core knows how many events a set needs: the acquire succeeds at the first k above that
+ * number.
+ */
 static void kth_event_fails(void)
 {
     int32_t status = CREW_REFUSED_OBJECTS_EXHAUSTED;
     crew_lease lease;
     int k;
 
-    if (!begin()) {
-        return;
-    }
+    REQUIRE(begin());
     for (k = 1; k <= 16; k++) {
         crew_refusal refusal = CREW_REFUSAL_INIT;
         figures before = take();
@@ -179,9 +180,7 @@ static void memory_says_no(void)
     crew_refusal refusal;
     int asked;
 
-    if (!begin()) {
-        return;
-    }
+    REQUIRE(begin());
     wrap_set(&wrap.memory_answer, 0);
     asked = wrap_read(&wrap.memory_asked);
     refusal = refused(CREW_REFUSED_TARGET_MEMORY, 0u);
@@ -199,10 +198,9 @@ static void capacity_and_budget_have_their_own_kinds(void)
     crew_lease leases[2];
     crew_charge_handle charge;
 
-    if (!begin()) {
-        return;
-    }
-    REQUIRE_EQ(crew_charge((uint64_t)BUDGET_MIB * 1048576u - 2u * SET_BYTES + 1u, &charge), CREW_OK);
+    REQUIRE(begin());
+    REQUIRE_EQ(crew_charge((uint64_t)BUDGET_MIB * 1048576u - 2u * SET_BYTES + 1u, &charge),
+               CREW_OK);
     refusal = refused(CREW_REFUSED_OUT_OF_RESERVATION, 0u);
     (void)CHECK_EQ(refusal.bytes_requested, SET_BYTES);
     (void)CHECK_EQ(refusal.bytes_budget, BUDGET_MIB * 1048576u);
@@ -218,7 +216,7 @@ static void capacity_and_budget_have_their_own_kinds(void)
     (void)CHECK_EQ(crew_release(leases[1]), CREW_OK);
     (void)CHECK_EQ(crew_release(first), CREW_OK);
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, 0);
+    (void)CHECK_EQ(held_bytes(), 0);
 }
 
 /* Prestart that cannot be had: the pool does not open, and nothing of it stays. */
@@ -229,9 +227,7 @@ static void prestart_that_fails_opens_nothing(void)
     figures before;
     int k;
 
-    if (!begin()) {
-        return;
-    }
+    REQUIRE(begin());
     before = take();
     options.prestart = 2u;
     for (k = 1; k <= 4; k++) {
@@ -248,9 +244,7 @@ static void failing_over_and_over_loses_nothing(void)
 {
     int i;
 
-    if (!begin()) {
-        return;
-    }
+    REQUIRE(begin());
     for (i = 0; i < 200; i++) {
         wrap.error = EAGAIN;
         wrap_set(&wrap.fail_thread_in, i % 3 + 1);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Injected faults on real threads: the port's n-th creation of a thread or an event, or its n-th answer about memory, is
- * a no, for n = 1, 2, ... until a run meets none; once only, and from there on. After each call everything that is
- * counted twice agrees (audit.h). Each run is a process of its own, because an event is made once in its life.
+ * Injected faults on real threads: the port's n-th creation of a thread or an event, or its n-th
+ * answer about memory, is a no, for n = 1, 2, ... until a run meets none; once only, and from there
+ * on. After each call everything that is counted twice agrees (audit.h). Each run is a process of
+ * its own, because an event is made once in its life.
  */
 #include "audit.h"
 #include "check_fork.h"
@@ -100,7 +101,7 @@ static void heals(const crew_port *port, crew_pool pool, int is_open)
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
     CHECK_AUDIT(wrap_threads());
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(account_now().held_bytes, 0);
+    (void)CHECK_EQ(held_bytes(), 0);
     (void)CHECK_EQ(wrap_threads(), 0);
     CHECK_AUDIT(0);
 }
@@ -125,7 +126,8 @@ static int run(int *countdown, int nth, int from_there_on)
         wrap_set(&wrap.from_there_on, from_there_on);
         wrap_set(countdown, nth);
         heals(port, pool, with_faults(port, &pool));
-        (void)snprintf(name, sizeof(name), "call %d%s", nth, from_there_on ? " and all after it" : "");
+        (void)snprintf(name, sizeof(name), "call %d%s", nth,
+                       from_there_on ? " and all after it" : "");
         if (check.failures_here > 0) {
             (void)check_line(name);
             _exit(FAILED);

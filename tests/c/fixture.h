@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What the tests on the POSIX port share: pools with small stacks, jobs that wait at a gate, readings of the figures,
- * and polling of a condition with a bound.
+ * What the tests on the POSIX port share: pools with small stacks, jobs that wait at a gate, and
+ * polling of a condition with a bound.
  */
 #ifndef FIXTURE_H
 #define FIXTURE_H
 
-#include "check.h"
-#include "crew.h"
+#include "figures.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -44,7 +43,8 @@ static inline void pause_ms(uint32_t ms)
     (void)nanosleep(&time, NULL);
 }
 
-static const crew_role pair_roles[2] = { { "first", STACK_BYTES, 10u }, { "second", STACK_BYTES, 10u } };
+static const crew_role pair_roles[2] = { { "first", STACK_BYTES, 10u },
+                                         { "second", STACK_BYTES, 10u } };
 
 static inline crew_pool_options pair_options(const char *name, uint32_t capacity)
 {
@@ -66,23 +66,10 @@ static inline int32_t boot(const crew_port *port, uint32_t budget_mib)
     return crew_boot(&options);
 }
 
-static inline crew_usage usage_of(crew_pool pool)
-{
-    crew_usage usage = CREW_USAGE_INIT;
-
-    (void)CHECK_EQ(crew_pool_usage(pool, &usage), CREW_OK);
-    return usage;
-}
-
-static inline crew_account account_now(void)
-{
-    crew_account account = CREW_ACCOUNT_INIT;
-
-    (void)CHECK_EQ(crew_account_usage(&account), CREW_OK);
-    return account;
-}
-
-/* A job that says when it has begun and ends when it is told to. sem_timedwait is a cancellation point. */
+/*
+ * A job that says when it has begun and ends when it is told to. sem_timedwait is a cancellation
+ * point.
+ */
 typedef struct gate {
     sem_t begun;
     sem_t open;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Fleet leases through the C interface, in one process: what the specification lists, on a target of the test's own; then
- * leaving under other threads' calls, policies, the image's own port, and shared memory with its descriptor.
+ * Fleet leases through the C interface, in one process: what the specification lists, on a target
+ * of the test's own; then leaving under other threads' calls, policies, the image's own port, and
+ * shared memory with its descriptor.
  */
 #include "check_fork.h"
 #include "crew_fleet_shm.h"
@@ -24,7 +25,8 @@ static crew_fleet one;
 static crew_fleet two;
 static crew_key key;
 
-static crew_fleet_options options_at(const crew_fleet_geometry *geometry, uint32_t *memory, size_t bytes)
+static crew_fleet_options options_at(const crew_fleet_geometry *geometry, uint32_t *memory,
+                                     size_t bytes)
 {
     crew_fleet_options options = CREW_FLEET_OPTIONS_INIT;
 
@@ -141,7 +143,8 @@ static void an_abandoned_reservation_is_aged_by_reconcile_not_by_time_alone(void
     target.clock += 3600000u;
     (void)CHECK_EQ(crew_fleet_reserve(two, resource, &none), CREW_BUSY);
     (void)CHECK_EQ(crew_fleet_is_current(two, &lease), CREW_OK);
-    (void)CHECK_EQ(crew_fleet_reconcile(two, resource, 0u, 0u, 1000u, &result), CREW_FLEET_NOT_OWNER);
+    (void)CHECK_EQ(crew_fleet_reconcile(two, resource, 0u, 0u, 1000u, &result),
+                   CREW_FLEET_NOT_OWNER);
     (void)CHECK_EQ(crew_fleet_reconcile(one, resource, 0u, 0u, 1000u, &result), CREW_OK);
     (void)CHECK_EQ(result.aged, 1);
     (void)CHECK_EQ(crew_fleet_accept(one, &lease, &execution), CREW_FLEET_NOT_RESERVED);
@@ -285,7 +288,8 @@ static void *claim_once(void *argument)
     crew_permit permit;
     int32_t status = crew_fleet_claim(*(const crew_fleet *)argument, key, 3u, &permit);
 
-    (void)__atomic_add_fetch(status == CREW_OK ? &granted : &denied, status == CREW_OK || status == CREW_FLEET_BUDGET_SPENT,
+    (void)__atomic_add_fetch(status == CREW_OK ? &granted : &denied,
+                             status == CREW_OK || status == CREW_FLEET_BUDGET_SPENT,
                              __ATOMIC_SEQ_CST);
     return NULL;
 }
@@ -344,8 +348,9 @@ static void *wait_main(void *argument)
 {
     waiter *self = (waiter *)argument;
 
-    self->status = self->any ? crew_fleet_wait_any(self->fleet, self->since, WAIT_MS, &self->version)
-                             : crew_fleet_wait(self->fleet, key, self->since, WAIT_MS, &self->version);
+    self->status = self->any
+                       ? crew_fleet_wait_any(self->fleet, self->since, WAIT_MS, &self->version)
+                       : crew_fleet_wait(self->fleet, key, self->since, WAIT_MS, &self->version);
     if (self->status == CREW_REFUSED_TOO_MANY_WAITERS) {
         (void)__atomic_add_fetch(&waiters_refused, 1u, __ATOMIC_SEQ_CST);
     }
@@ -444,8 +449,10 @@ static void a_death_is_met_and_swept(void)
     take_down();
 }
 
-/* The first slot's tenancy, `generation:30 phase:2`, of the first lane: behind 32 words of header and 16 of the lane. 2^30
- * registrations would take hours. */
+/*
+ * The first slot's tenancy, `generation:30 phase:2`, of the first lane: behind 32 words of header
+ * and 16 of the lane. 2^30 registrations would take hours.
+ */
 #define FIRST_TENANCY 48u
 #define LAST_GENERATION 0x3fffffffu
 
@@ -493,9 +500,11 @@ static void acquire_walks_create_reuse_wait(void)
     (void)CHECK_EQ(crew_fleet_acquire(two, key, &limits, NULL, NULL, &remote), CREW_OK);
     REQUIRE_EQ(remote.kind, CREW_PLAN_REMOTE_REUSE);
     (void)CHECK_EQ(remote.lease.resource.bits, resource.bits);
-    (void)CHECK_EQ(crew_fleet_acquire(two, key, &limits, crew_fleet_local_only, NULL, &plan), CREW_OK);
+    (void)CHECK_EQ(crew_fleet_acquire(two, key, &limits, crew_fleet_local_only, NULL, &plan),
+                   CREW_OK);
     (void)CHECK_EQ(plan.kind, CREW_PLAN_WAIT);
-    (void)CHECK_EQ(crew_fleet_acquire(one, key, &limits, crew_fleet_local_only, NULL, &plan), CREW_OK);
+    (void)CHECK_EQ(crew_fleet_acquire(one, key, &limits, crew_fleet_local_only, NULL, &plan),
+                   CREW_OK);
     REQUIRE_EQ(plan.kind, CREW_PLAN_LOCAL_REUSE);
     (void)CHECK_EQ(crew_fleet_acquire(one, key, &limits, NULL, NULL, &plan), CREW_OK);
     (void)CHECK_EQ(plan.kind, CREW_PLAN_WAIT);
@@ -506,7 +515,7 @@ static void acquire_walks_create_reuse_wait(void)
 
 /* ---- policies ---- */
 
-/* What a policy of the test does. */
+/* A policy of the test: its answer, and what it was asked. */
 typedef struct chooser {
     uint32_t kind;
     crew_resource resource;
@@ -574,7 +583,8 @@ static int32_t leave_inside(void *context, const crew_fleet_view *view, crew_fle
     return CREW_OK;
 }
 
-static int32_t end_thread_inside(void *context, const crew_fleet_view *view, crew_fleet_choice *choice)
+static int32_t end_thread_inside(void *context, const crew_fleet_view *view,
+                                 crew_fleet_choice *choice)
 {
     (void)context;
     (void)view;
@@ -587,7 +597,8 @@ static void *acquire_and_die(void *argument)
     crew_fleet_limits limits = CREW_FLEET_LIMITS_INIT;
     crew_fleet_plan plan = CREW_FLEET_PLAN_INIT;
 
-    (void)crew_fleet_acquire(*(const crew_fleet *)argument, key, &limits, end_thread_inside, NULL, &plan);
+    (void)crew_fleet_acquire(*(const crew_fleet *)argument, key, &limits, end_thread_inside, NULL,
+                             &plan);
     return NULL;
 }
 
@@ -657,7 +668,10 @@ static void *work_until_stale(void *argument)
     return NULL;
 }
 
-/* Each round's memory is given back to the system right after the leave: a call that still used it would be seen. */
+/*
+ * Each round's memory is given back to the system right after the leave: a call that still used it
+ * would be seen.
+ */
 static void memory_is_the_callers_again_after_a_leave_under_calls(void)
 {
     int round;
@@ -667,7 +681,8 @@ static void memory_is_the_callers_again_after_a_leave_under_calls(void)
         crew_fleet_options options;
         pthread_t threads[3];
         crew_fleet fleet;
-        void *memory = mmap(NULL, sizeof(words), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        void *memory =
+            mmap(NULL, sizeof(words), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         int out;
         int i;
 
@@ -766,7 +781,8 @@ static void the_geometrys_numbers_are_limits(void)
 
         (void)CHECK_EQ(crew_fleet_register(two, other, 1u, &refused), CREW_OK);
     }
-    (void)CHECK_EQ(crew_fleet_register(two, text_key("no room"), 1u, &refused), CREW_FLEET_KEY_TABLE_FULL);
+    (void)CHECK_EQ(crew_fleet_register(two, text_key("no room"), 1u, &refused),
+                   CREW_FLEET_KEY_TABLE_FULL);
     (void)CHECK_EQ(crew_fleet_register(one, key, 0u, &refused), CREW_BAD_CAPACITY);
     (void)CHECK_EQ(crew_fleet_register(one, key, 65536u, &refused), CREW_BAD_CAPACITY);
     take_down();
@@ -808,7 +824,9 @@ static void the_report_names_nodes_and_holders(void)
     status = crew_fleet_report(two, 0u, line_add, &seen);
     (void)CHECK_EQ(status, CREW_OK);
     (void)CHECK_EQ(seen.count, 3);
-    CHECK_CONTAINS(seen.text, "table 7: 2 of 4 nodes, 1 resources, 1 units reserved, 1 at work, 1 of 4 keys\n");
+    CHECK_CONTAINS(
+        seen.text,
+        "table 7: 2 of 4 nodes, 1 resources, 1 units reserved, 1 at work, 1 of 4 keys\n");
     CHECK_CONTAINS(seen.text, "node 0: one, process 4711, life 1, alive\n");
     (void)memset(&seen, 0, sizeof(seen));
     (void)CHECK_EQ(crew_fleet_report(two, 2u, line_add, &seen), CREW_OK);
@@ -966,7 +984,8 @@ static void two_mappings_share_one_table(void)
     (void)pthread_join(waiting.thread, NULL);
     (void)CHECK_EQ(waiting.status, CREW_OK);
     other.nodes = 5u;
-    (void)CHECK_EQ(crew_fleet_shm_join(shm_name, &other, 0600u, NULL, &none), CREW_FLEET_OTHER_GEOMETRY);
+    (void)CHECK_EQ(crew_fleet_shm_join(shm_name, &other, 0600u, NULL, &none),
+                   CREW_FLEET_OTHER_GEOMETRY);
     (void)CHECK_EQ(none.bits, POISON);
     (void)CHECK_EQ(crew_fleet_shm_geometry(shm_name, &made), CREW_OK);
     (void)CHECK_EQ(made.nodes, 4);

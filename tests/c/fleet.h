@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What the tests of fleet leases share: keys, a table in static memory, and a target of their own, on which lanes are
- * flags, the clock stands until it is set, and waits are on one condition variable. Compiles as C99 and as C++.
+ * What the tests of fleet leases share: keys, a table in static memory, and a target of their own,
+ * on which lanes are flags, the clock stands until it is set, and waits are on one condition
+ * variable. Compiles as C99 and as C++.
  */
 #ifndef FLEET_H
 #define FLEET_H
 
 #include "check.h"
 #include "crew.h"
-#include "crew_fleet.h"
+#include "crew_fleet_acquire.h"
 
 #include <pthread.h>
 #include <time.h>
@@ -48,7 +49,8 @@ static inline int32_t desk_look(void *context, uint32_t node)
     if (__atomic_load_n(&at->blind, __ATOMIC_SEQ_CST) != 0u) {
         return CREW_HOLD_UNKNOWN;
     }
-    return __atomic_load_n(&at->held[node], __ATOMIC_SEQ_CST) != 0u ? CREW_HOLD_HELD : CREW_HOLD_FREE;
+    return __atomic_load_n(&at->held[node], __ATOMIC_SEQ_CST) != 0u ? CREW_HOLD_HELD
+                                                                    : CREW_HOLD_FREE;
 }
 
 static inline uint32_t desk_clock(void *context)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Every function of fleet leases with arguments that nobody should pass: NULL, sizes, handles of other kinds, forged and
- * random ones, ports that lack a function, memory that somebody scribbles over. Each answer is a status, and
- * out-parameters are as they were.
+ * Every function of fleet leases with arguments that no caller should pass: NULL, sizes, handles of
+ * other kinds, forged and random ones, ports that lack a function, memory that another writer
+ * scribbles over. Each answer is a status, and out-parameters are as they were.
  */
 #include "check_fork.h"
+#include "dice.h"
 #include "fleet.h"
 
 #define POISON UINT64_C(0x5A5A5A5A5A5A5A5A)
@@ -45,10 +46,7 @@ static uint64_t random_bits(void)
 {
     static uint64_t state = UINT64_C(0x9E3779B97F4A7C15);
 
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
+    return dice_roll(&state);
 }
 
 static void nulls_are_told(void)
@@ -145,7 +143,8 @@ static void sizes_and_options_are_checked(void)
     options = good_options();
     options.memory = (uint32_t *)(void *)((char *)words + 1);
     (void)CHECK_EQ(crew_fleet_join(&options, &none), CREW_BAD_VALUE);
-    (void)CHECK_EQ(crew_fleet_geometry_of(options.memory, sizeof(words), &geometry), CREW_BAD_VALUE);
+    (void)CHECK_EQ(crew_fleet_geometry_of(options.memory, sizeof(words), &geometry),
+                   CREW_BAD_VALUE);
     options = good_options();
     options.bytes = (size_t)-1;
     (void)CHECK_EQ(crew_fleet_join(&options, &none), CREW_BAD_VALUE);
@@ -196,7 +195,7 @@ static int no_such(int32_t status)
     return status == CREW_BAD_HANDLE || status == CREW_STALE;
 }
 
-/* Every function that takes a membership, with one that is none. */
+/* Every function that takes a membership, with a handle of none. */
 static void use_of(crew_fleet forged)
 {
     crew_fleet_limits limits = CREW_FLEET_LIMITS_INIT;
@@ -244,7 +243,8 @@ static void use_of(crew_fleet forged)
     (void)CHECK(no_such(crew_fleet_sweep(forged, &swept)));
     (void)CHECK(no_such(crew_fleet_reset(forged)));
     (void)CHECK(no_such(crew_fleet_report(forged, 0u, line_add, &none)));
-    (void)CHECK(number == 0x5A5A5A5Au && resource.bits == POISON && permit.bits == POISON && plan.kind == 0u);
+    (void)CHECK(number == 0x5A5A5A5Au && resource.bits == POISON && permit.bits == POISON &&
+                plan.kind == 0u);
     (void)CHECK_EQ(none.count, 0);
 }
 
@@ -312,7 +312,8 @@ static void handles_into_the_table_are_not_forged(void)
                     crew_fleet_accept(fleet, &forged, &wrong) == CREW_FLEET_NOT_RESERVED);
         life.node = (uint32_t)random_bits();
         life.incarnation = (uint32_t)random_bits() | 0x80000000u;
-        (void)CHECK(crew_fleet_node_dead(fleet, life) == (life.node < 4u ? CREW_OK : CREW_BAD_HANDLE));
+        (void)CHECK(crew_fleet_node_dead(fleet, life) ==
+                    (life.node < 4u ? CREW_OK : CREW_BAD_HANDLE));
     }
     forged = lease;
     forged.holder.node = 65536u;
@@ -324,7 +325,7 @@ static void handles_into_the_table_are_not_forged(void)
     (void)CHECK_EQ(crew_fleet_leave(fleet), CREW_OK);
 }
 
-/* Somebody else writes into the memory: errors, but every call comes back. */
+/* Another writer scribbles over the memory: errors, but every call comes back. */
 static void scribbled_memory_gives_errors_only(void)
 {
     static lines seen;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * One table in shared memory, several processes, through the C interface: capacity is shared exactly, what a killed
- * process held comes back to the others, a peer of another geometry is refused, and a process in Rust (the argument:
- * fleet_peer) is one of them. A child joins for itself; nothing is inherited.
+ * One table in shared memory, several processes, through the C interface: capacity is shared
+ * exactly, what a killed process held comes back to the others, a peer of another geometry is
+ * refused, and a process in Rust (the argument: fleet_peer) is one of them. A child joins for
+ * itself; nothing is inherited.
  */
 #include "crew_fleet_shm.h"
 #include "fixture.h"
@@ -41,7 +42,8 @@ static int32_t join(crew_fleet *joined)
 
 static int set_up(void)
 {
-    void *memory = mmap(NULL, sizeof(*shown), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void *memory =
+        mmap(NULL, sizeof(*shown), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
     (void)snprintf(shm_name, sizeof(shm_name), "crew-fleet-processes-%ld", (long)getpid());
     (void)crew_fleet_shm_unlink(shm_name);
@@ -97,7 +99,8 @@ static int take_what_is_there(void)
     }
     (void)__atomic_add_fetch(&shown->joined, 1u, __ATOMIC_SEQ_CST);
     EVENTUALLY(number_of(&shown->go) != 0u, asked);
-    if (!asked || crew_fleet_candidates(mine, key, &candidate, 1u, &count) != CREW_OK || count != 1u) {
+    if (!asked || crew_fleet_candidates(mine, key, &candidate, 1u, &count) != CREW_OK ||
+        count != 1u) {
         return 3;
     }
     while (crew_fleet_reserve(mine, candidate.resource, &lease) == CREW_OK) {
@@ -161,7 +164,8 @@ static int work_for_ever(void)
         }
         if (crew_fleet_register(mine, text_key("own"), 1u, &own) == CREW_OK) {
             if (crew_fleet_reserve(mine, own, &lease) == CREW_OK &&
-                crew_fleet_accept(mine, &lease, &execution) == CREW_OK && (execution.bits & 1u) != 0u) {
+                crew_fleet_accept(mine, &lease, &execution) == CREW_OK &&
+                (execution.bits & 1u) != 0u) {
                 (void)crew_fleet_complete(mine, execution);
             }
             (void)crew_fleet_drain(mine, own);
@@ -210,7 +214,8 @@ static void what_a_killed_process_held_comes_back(void)
                          free_units(fleet, key) == 6);
         (void)memset(&seen, 0, sizeof(seen));
         (void)CHECK_EQ(crew_fleet_report(fleet, 2u, line_add, &seen), CREW_OK);
-        (void)CHECK(strstr(seen.text, "node 1") == NULL && strstr(seen.text, "reserved by") == NULL &&
+        (void)CHECK(strstr(seen.text, "node 1") == NULL &&
+                    strstr(seen.text, "reserved by") == NULL &&
                     strstr(seen.text, "execution") == NULL && strstr(seen.text, "permit") == NULL);
         if (check.failures_here > 0) {
             break;
@@ -252,7 +257,8 @@ static void a_death_is_noticed_by_whoever_looks(void)
     (void)CHECK_EQ(free_units(fleet, key), 1);
     (void)CHECK_EQ(crew_fleet_node_dead(fleet, owners[0]), CREW_FLEET_ALIVE);
     other.executions = 8u;
-    (void)CHECK_EQ(crew_fleet_shm_join(shm_name, &other, 0600u, NULL, &none), CREW_FLEET_OTHER_GEOMETRY);
+    (void)CHECK_EQ(crew_fleet_shm_join(shm_name, &other, 0600u, NULL, &none),
+                   CREW_FLEET_OTHER_GEOMETRY);
     (void)kill(child, SIGKILL);
     (void)waitpid(child, NULL, 0);
     (void)CHECK_EQ(free_units(fleet, key), -1);

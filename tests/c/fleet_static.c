@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Fleet leases in static memory, with the image's own port on the simulated one: what an image without shared memory has,
- * on whatever machine. After crew_simulated, before crew_seal.
+ * Fleet leases in static memory, with the image's own port on the simulated one, as in an image
+ * without shared memory. Runs on any machine. After crew_simulated, before crew_seal.
  */
-#include "crew_fleet.h"
-#include "check.h"
-#include "port_sim.h"
+#include "crew_fleet_acquire.h"
+#include "sim_suite.h"
 #include "simulated.h"
 
 #define STACK_BYTES 65536u
-#define LONG_MS 20000u
 #define GRACE_MS 1000u
 /* Four nodes of four resources, sixteen executions, four keys. */
 #define WORDS 1312u
@@ -20,11 +18,6 @@ static crew_fleet user;
 static const crew_key key = { 0x6e616373u, 0u };
 static crew_event pause_event;
 static char report[1024];
-
-static uint64_t now_ms(void)
-{
-    return port_sim()->clock_ms(NULL);
-}
 
 static crew_fleet joined(const char *name)
 {
@@ -202,13 +195,11 @@ static void the_report_says_who_holds_what(void)
 
 int crew_fleet_static(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
+    check_begin(print, context);
     (void)port_sim()->event_create(NULL, &pause_event);
     RUN(acquire_creates_then_reuses_then_waits);
     RUN(waits_and_ages_are_those_of_the_ports_clock);
     RUN(another_thread_is_woken_by_a_change_and_by_a_leave);
     RUN(the_report_says_who_holds_what);
-    (void)check_sum();
-    return check.failed;
+    return check_end();
 }

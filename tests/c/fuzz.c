@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Hostile callers on real threads: a stream of bytes decides which functions are called, with which arguments, and what
- * jobs do (return, throw nothing, stay, end their thread, be cancelled). Each stream runs in a process of its own, from
- * crew_boot until every byte is back on the account; what is broken on the way ends that process with a message.
+ * Hostile callers on real threads: a stream of bytes decides which functions are called, with which
+ * arguments, and what jobs do (return, stay, end their thread, be cancelled). Each stream runs in a
+ * process of its own, from crew_boot until every byte is back on the account; a law that breaks on
+ * the way ends that process with a message.
  *
  *     fuzz SECONDS SEED [FILE ...]
  *
- * First every file is a stream, then random streams of that seed follow until the time is over. It is the companion of the
- * fuzz target in fuzz/ for machines without its compiler: the same bytes, though here the threads are real and the system
- * orders them, so a stream does not always do the same.
+ * First every file is a stream, then random streams of that seed follow until the time is over. It
+ * is the companion of the fuzz target in fuzz/ for machines without its compiler: the same bytes,
+ * though here the threads are real and the system orders them, so a stream does not always do the
+ * same.
  */
 #include "audit.h"
+#include "dice.h"
 #include "wrap.h"
 
 #include <errno.h>
@@ -116,7 +119,7 @@ static int has_room(int kind)
     return handles[kind].count < MOST;
 }
 
-/* Of this handle, something that can be done once has been done. */
+/* Notes that a call which may succeed once for this handle has succeeded. */
 static void end_once(int kind, uint64_t bits)
 {
     known *of = &handles[kind];
@@ -130,12 +133,16 @@ static void end_once(int kind, uint64_t bits)
     }
 }
 
-/* Mostly the newest of its kind, else an old one, one of another kind, one that is a little off, one that never was. */
+/*
+ * Mostly the newest of its kind, else an old one, one of another kind, one that is a little off,
+ * one that never was.
+ */
 static uint64_t handle(int kind)
 {
     const uint8_t choice = byte();
     const known *of = &handles[choice >= 200u && choice < 212u ? (int)below(KINDS) : kind];
-    const uint32_t back = choice < 200u && of->count > 0u ? (choice / 40u) * (choice % 40u) % of->count : 0u;
+    const uint32_t back =
+        choice < 200u && of->count > 0u ? (choice / 40u) * (choice % 40u) % of->count : 0u;
     const uint64_t bits = of->count > 0u ? of->bits[of->count - 1u - back] : 0u;
 
     if (choice < 212u) {
@@ -266,7 +273,8 @@ static void check_end(int kind, uint64_t bits, int32_t status)
     if (status == CREW_OK) {
         end_once(kind, bits);
     } else {
-        LAW(status == CREW_STALE || status == CREW_BAD_HANDLE || (kind == LEASE && status == CREW_RETIRED) ||
+        LAW(status == CREW_STALE || status == CREW_BAD_HANDLE ||
+                (kind == LEASE && status == CREW_RETIRED) ||
                 (kind == POOL && status == CREW_TIMED_OUT),
             status);
     }
@@ -307,7 +315,9 @@ static void call_open(void)
         options.size = byte();
         good = options.size == sizeof(options);
     } else if (flaw == 4u) {
-        /* All the sets together must fit into an address space: one set without threads just does. */
+        /*
+         * All the sets together must fit into an address space: one set without threads just does.
+         */
         options.extra_bytes = UINT64_MAX;
         good = options.role_count == 0u && options.capacity == 1u;
     } else if (flaw == 5u && options.role_count > 0u) {
@@ -358,7 +368,8 @@ static void call_acquire(void)
     } else if (peer == 0u) {
         status = crew_acquire(pool, some_ms(), flaw == 2u ? NULL : &lease, flaw == 3u ? NULL : why);
     } else {
-        status = crew_acquire_peer(pool, peer - 1u, some_ms(), flaw == 2u ? NULL : &lease, flaw == 3u ? NULL : why);
+        status = crew_acquire_peer(pool, peer - 1u, some_ms(), flaw == 2u ? NULL : &lease,
+                                   flaw == 3u ? NULL : why);
     }
     LAW((status == CREW_OK) == (lease.bits != POISON), status);
     LAW(is_refusal(status) && flaw != 3u ? why->kind == status : why->kind == -1, status);
@@ -366,7 +377,9 @@ static void call_acquire(void)
     if (status == CREW_OK) {
         remember(LEASE, lease.bits);
     } else {
-        LAW(is_refusal(status) || status == CREW_STALE || status == CREW_BAD_HANDLE || flaw != 0u || peer == 1u, status);
+        LAW(is_refusal(status) || status == CREW_STALE || status == CREW_BAD_HANDLE || flaw != 0u ||
+                peer == 1u,
+            status);
     }
 }
 
@@ -380,7 +393,8 @@ static void call_release(void)
 
 static void call_run(void)
 {
-    static const behaviour behaviours[8] = { RETURNS, RETURNS, RETURNS, RETURNS, STAYS, STAYS, EXITS, RETURNS };
+    static const behaviour behaviours[8] = { RETURNS, RETURNS, RETURNS, RETURNS,
+                                             STAYS,   STAYS,   EXITS,   RETURNS };
     crew_lease lease;
     crew_job made = { POISON };
     const uint32_t role = below(5u);
@@ -427,7 +441,8 @@ static void call_join(void)
     LAW((status == CREW_OK) == (result.outcome != -1), status);
     if (status == CREW_OK) {
         end_once(JOB, at.bits);
-        LAW(result.outcome >= CREW_JOB_RETURNED && result.outcome <= CREW_JOB_NOT_RUN, result.outcome);
+        LAW(result.outcome >= CREW_JOB_RETURNED && result.outcome <= CREW_JOB_NOT_RUN,
+            result.outcome);
     } else {
         LAW(status == CREW_TIMED_OUT || status == CREW_STALE || status == CREW_BAD_HANDLE, status);
     }
@@ -441,7 +456,10 @@ static void call_detach(void)
     check_end(JOB, at.bits, crew_detach(at));
 }
 
-/* A member of a lease is cancelled, in a job or while it waits for one. Who holds a lease may do that to its threads. */
+/*
+ * A member of a lease is cancelled, in a job or while it waits for one. The holder of a lease may
+ * do that to its threads.
+ */
 static void call_cancel(void)
 {
     crew_lease lease;
@@ -602,7 +620,7 @@ static void print_line(void *context, const char *line)
     (void)fprintf(stderr, "%s\n", line);
 }
 
-/* For whoever has to find out why a pool does not close. */
+/* Helps a reader of the log to find out why a pool does not close. */
 static void print_who_is_left(void)
 {
     int posts = 0;
@@ -613,13 +631,16 @@ static void print_who_is_left(void)
     (void)fprintf(stderr, "the gate has %d posts\n", posts);
     for (i = 0; i < token_count; i++) {
         if (tokens[i].begun != tokens[i].ended) {
-            (void)fprintf(stderr, "job %u, behaviour %d, has not ended\n", i, (int)tokens[i].behaviour);
+            (void)fprintf(stderr, "job %u, behaviour %d, has not ended\n", i,
+                          (int)tokens[i].behaviour);
         }
     }
 }
 
-/* Threads of a failed open that did not end within its second hold their bytes until they have ended and another pool is
- * opened. */
+/*
+ * Threads of a failed open that did not end within its second hold their bytes until they have
+ * ended and another pool is opened.
+ */
 static int nothing_is_held(void)
 {
     const struct timespec pause = { 0, 1000000L };
@@ -656,7 +677,10 @@ static void give_back_everything(void)
     wrap_set(&wrap.fail_thread_in, 0);
     wrap_set(&wrap.fail_event_in, 0);
     wrap_set(&wrap.memory_answer, -1);
-    /* Once for each that may wait: the C library gives a post to one of them, and if that one is being cancelled, to none. */
+    /*
+     * Once for each that may wait: the C library gives a post to one of them, and if that one is
+     * being cancelled, to none.
+     */
     for (i = 0; i <= token_count; i++) {
         (void)sem_post(&gate);
     }
@@ -732,7 +756,8 @@ static int play_in_a_child(const uint8_t *bytes, size_t length)
         play(bytes, length);
         _exit(0);
     }
-    held = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    held = child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+           WEXITSTATUS(status) == 0;
     if (said != NULL) {
         if (!held) {
             print_file(said);
@@ -748,10 +773,7 @@ static uint64_t seed;
 
 static uint64_t random_bits(void)
 {
-    seed ^= seed << 13;
-    seed ^= seed >> 7;
-    seed ^= seed << 17;
-    return seed;
+    return dice_roll(&seed);
 }
 
 static void print_stream(const uint8_t *bytes, size_t length)
@@ -826,7 +848,8 @@ int main(int argc, char **argv)
         failed += !play_random();
         streams++;
     }
-    (void)printf("fuzz: %d files and %d random streams in %ld s\n", files, streams, (long)(time(NULL) - begun));
+    (void)printf("fuzz: %d files and %d random streams in %ld s\n", files, streams,
+                 (long)(time(NULL) - begun));
     (void)printf("%d passed, %d failed\n", files + streams - failed, failed);
     return failed == 0 && files + streams > 0 ? 0 : 1;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Every function of crew.h with arguments that nobody should pass. Each answer is one specific status, nothing is
- * counted or held differently afterwards, and out-parameters are as they were.
+ * Every function of crew.h with arguments that no caller should pass. Each answer is one specific
+ * status, nothing is counted or held differently afterwards, and out-parameters are as they were.
  */
 #include "check.h"
 #include "check_fork.h"
+#include "dice.h"
 #include "wrap.h"
 
 #include <sys/mman.h>
@@ -54,7 +55,7 @@ static crew_pool_options good_options(const char *name)
     return options;
 }
 
-/* What must not have changed. */
+/* The figures that a refused call must not change. */
 typedef struct snapshot {
     crew_account account;
     crew_usage usage;
@@ -88,7 +89,8 @@ static snapshot take(void)
 static const char *endless(size_t length)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    char *map = (char *)mmap(NULL, 2u * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *map =
+        (char *)mmap(NULL, 2u * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
     if (map == (char *)MAP_FAILED || mprotect(map + page, page, PROT_NONE) != 0) {
         return NULL;
@@ -101,10 +103,7 @@ static uint64_t random_bits(void)
 {
     static uint64_t state = UINT64_C(0x9E3779B97F4A7C15);
 
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return state;
+    return dice_roll(&state);
 }
 
 static int no_such(int32_t status)
@@ -129,7 +128,7 @@ static void everything_needs_boot(void)
     (void)CHECK_EQ(crew_pool_open(&options, &made), CREW_NOT_BOOTED);
     (void)CHECK_EQ(crew_charge(1u, &charge), CREW_NOT_BOOTED);
     (void)CHECK_EQ(crew_account_usage(&account), CREW_NOT_BOOTED);
-    /* Without boot there is nothing that a handle could be of. */
+    /* Before boot no handle can be valid. */
     (void)CHECK(no_such(crew_pool_close(made, 0u)));
     (void)CHECK(no_such(crew_pool_trim(made, 0u)));
     (void)CHECK(no_such(crew_acquire(made, 0u, &lent, NULL)));
@@ -141,7 +140,8 @@ static void everything_needs_boot(void)
     (void)CHECK(no_such(crew_detach(job)));
     (void)CHECK(no_such(crew_uncharge(charge)));
     (void)CHECK(no_such(crew_pool_usage(made, &usage)));
-    (void)CHECK(made.bits == POISON && lent.bits == POISON && job.bits == POISON && charge.bits == POISON);
+    (void)CHECK(made.bits == POISON && lent.bits == POISON && job.bits == POISON &&
+                charge.bits == POISON);
     (void)CHECK_EQ(thread, 1);
 }
 
@@ -212,8 +212,9 @@ static void boot_wants_a_whole_port(void)
 
 static void budget_text_is_a_whole_number(void)
 {
-    static const char *const wrong[] = { "", " ", "0", "00", "lots", "12x", "x12", "-3", "+", "1.5", "1 2", "0x10",
-                                         "99999999999999999999", "4294967296", "\t\n", "12\x01" };
+    static const char *const wrong[] = { "", " ", "0", "00", "lots", "12x", "x12", "-3", "+", "1.5",
+                                         "1 2", "0x10", "99999999999999999999", "4294967296",
+                                         "\t\n", "12\x01" };
     uint32_t mib = 4711u;
     size_t i;
 
@@ -340,6 +341,14 @@ static void null_arguments(void)
     UNCHANGED(before);
 }
 
+/* None, one byte less, one byte more, all that a number can say. */
+static uint32_t wrong_size(int step, uint32_t right)
+{
+    const uint32_t sizes[4] = { 0u, right - 1u, right + 1u, UINT32_MAX };
+
+    return sizes[step];
+}
+
 static void sizes_that_are_not_this_headers(void)
 {
     snapshot before = take();
@@ -355,11 +364,11 @@ static void sizes_that_are_not_this_headers(void)
         crew_lease lent = { POISON };
         crew_job job;
 
-        options.size = step == 0 ? 0u : step == 1 ? options.size - 1u : step == 2 ? options.size + 1u : UINT32_MAX;
-        refusal.size = step == 0 ? 0u : step == 1 ? refusal.size - 1u : step == 2 ? refusal.size + 1u : UINT32_MAX;
-        usage.size = step == 0 ? 0u : step == 1 ? usage.size - 1u : step == 2 ? usage.size + 1u : UINT32_MAX;
-        account.size = step == 0 ? 0u : step == 1 ? account.size - 1u : step == 2 ? account.size + 1u : UINT32_MAX;
-        result.size = step == 0 ? 0u : step == 1 ? result.size - 1u : step == 2 ? result.size + 1u : UINT32_MAX;
+        options.size = wrong_size(step, options.size);
+        refusal.size = wrong_size(step, refusal.size);
+        usage.size = wrong_size(step, usage.size);
+        account.size = wrong_size(step, account.size);
+        result.size = wrong_size(step, result.size);
         account.held_bytes = POISON;
         result.outcome = 123;
         (void)CHECK_EQ(crew_pool_open(&options, &made), CREW_BAD_SIZE);
@@ -441,7 +450,8 @@ static void handles_of_random_bits(void)
 
     for (i = 0; i < RANDOM_HANDLES; i++) {
         /* Wholly random, and one bit or one byte beside the real thing. */
-        uint64_t near = i % 3 == 1 ? (UINT64_C(1) << (i / 3 % 64)) : random_bits() & (UINT64_C(0xFF) << (i % 8 * 8));
+        uint64_t near = i % 3 == 1 ? (UINT64_C(1) << (i / 3 % 64))
+                                   : random_bits() & (UINT64_C(0xFF) << (i % 8 * 8));
         int wild = i % 3 == 0;
         crew_pool as_pool;
         crew_lease as_lease;
@@ -471,7 +481,10 @@ static void handles_of_random_bits(void)
     UNCHANGED(before);
 }
 
-/* Handles that never were, of slots that are there: one generation, or one bit, away from one that was. */
+/*
+ * Handles that never were, of slots that are there: one generation, or one bit, away from one that
+ * was.
+ */
 static void handles_that_never_were(void)
 {
     snapshot before;
@@ -512,7 +525,10 @@ static void handles_that_never_were(void)
     (void)CHECK_EQ(crew_pool_trim(pool, 0u), CREW_OK);
 }
 
-/* Returns once the worker of the lease has ended what it did, because it has then run one more job. */
+/*
+ * Runs one more job on the worker of the lease: when this returns, the worker has ended its former
+ * job.
+ */
 static void wait_until_free(void)
 {
     crew_job job;
@@ -620,7 +636,8 @@ static void texts_that_are_none(void)
     snapshot before = take();
     crew_pool_options options = good_options("texts");
     crew_role role = one_role[0];
-    const char *const wrong[6] = { "", "a\nb", "tab\t", "\x7F", "caf\xC3\xA9", endless(CREW_NAME_BYTES) };
+    const char *const wrong[6] = { "",     "a\nb",        "tab\t",
+                                   "\x7F", "caf\xC3\xA9", endless(CREW_NAME_BYTES) };
     crew_pool made = { POISON };
     crew_job job = { POISON };
     size_t i;
@@ -637,7 +654,8 @@ static void texts_that_are_none(void)
     for (i = 0; i < 5u; i++) {
         (void)CHECK_EQ(crew_run(lease, 0u, wrong[i], job_seven, NULL, &job), CREW_BAD_TEXT);
     }
-    (void)CHECK_EQ(crew_run(lease, 0u, endless(CREW_LABEL_BYTES), job_seven, NULL, &job), CREW_BAD_TEXT);
+    (void)CHECK_EQ(crew_run(lease, 0u, endless(CREW_LABEL_BYTES), job_seven, NULL, &job),
+                   CREW_BAD_TEXT);
     role.name = NULL;
     (void)CHECK_EQ(crew_pool_open(&options, &made), CREW_NULL_ARGUMENT);
     (void)CHECK(made.bits == POISON && job.bits == POISON);
@@ -766,7 +784,8 @@ static void tables_that_are_full(void)
         (void)CHECK_EQ(crew_uncharge(charges[i]), CREW_OK);
     }
     options.capacity = 1u;
-    while (made < CREW_MAX_POOLS - 1u && CHECK_EQ(crew_pool_open(&options, &pools[made]), CREW_OK)) {
+    while (made < CREW_MAX_POOLS - 1u &&
+           CHECK_EQ(crew_pool_open(&options, &pools[made]), CREW_OK)) {
         made++;
     }
     (void)CHECK_EQ(crew_pool_open(&options, &no_pool), CREW_TABLE_FULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Acquire, run, join, release, 10,000 times at capacity 1 with no time to wait: the set is free every time, and no
- * thread of the process calls the allocator. Nor does any call of fleet leases, joining and leaving included. This program's malloc, calloc, realloc and free stand in front of glibc's
- * for every caller, the C library included.
+ * Acquire, run, join, release, 10,000 times at capacity 1 with no time to wait: the set is free
+ * every time, and no thread of the process calls the allocator. Nor does any call of fleet leases,
+ * joining and leaving included. This program's malloc, calloc, realloc and free stand in front of
+ * glibc's for every caller, the C library included.
  */
 #include "check.h"
 #include "crew_port_posix.h"
@@ -99,7 +100,8 @@ static void cycle_allocates_nothing_and_is_never_refused(void)
         }
         served += crew_run(lease, 0u, "first", job_value, &value, &jobs[0]) == CREW_OK &&
                   crew_run(lease, 1u, "second", job_value, &value, &jobs[1]) == CREW_OK &&
-                  crew_join(jobs[1], LONG_MS, &second) == CREW_OK && crew_join(jobs[0], LONG_MS, &first) == CREW_OK &&
+                  crew_join(jobs[1], LONG_MS, &second) == CREW_OK &&
+                  crew_join(jobs[0], LONG_MS, &first) == CREW_OK &&
                   crew_release(lease) == CREW_OK && first.value == 6 && second.value == 6;
     }
     __atomic_store_n(&counting, 0, __ATOMIC_SEQ_CST);
@@ -111,7 +113,9 @@ static void cycle_allocates_nothing_and_is_never_refused(void)
     (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
 }
 
-/* Both ways out of an acquire that lead to work, once around; how many steps went as they should. */
+/*
+ * Both ways out of an acquire that lead to work, once around; how many steps went as they should.
+ */
 static int fleet_round(crew_fleet owner, crew_fleet user, crew_key key)
 {
     crew_fleet_limits limits = CREW_FLEET_LIMITS_INIT;
@@ -133,7 +137,8 @@ static int fleet_round(crew_fleet owner, crew_fleet user, crew_key key)
            (crew_fleet_finish(owner, create.permit) == CREW_OK) +
            (crew_fleet_candidates(user, key, &candidate, 1u, &number) == CREW_OK && number == 1u) +
            (crew_fleet_budget(user, key, &budget) == CREW_OK && budget.live == 1u) +
-           (crew_fleet_acquire(user, key, &limits, crew_fleet_local_first, NULL, &reuse) == CREW_OK &&
+           (crew_fleet_acquire(user, key, &limits, crew_fleet_local_first, NULL, &reuse) ==
+                CREW_OK &&
             reuse.kind == CREW_PLAN_REMOTE_REUSE) +
            (crew_fleet_is_current(user, &reuse.lease) == CREW_OK) +
            (crew_fleet_accept(owner, &reuse.lease, &execution) == CREW_OK) +

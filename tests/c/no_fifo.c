@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Part of every program under a sanitizer: before main it gives up real-time priorities. The sanitizers spin on locks of
- * their own (of malloc, at each thread's end), and a SCHED_FIFO thread that spins keeps the thread of lower priority that
- * has the lock from ever going on, and most of the machine from everything else. Seen: three threads of priorities 36, 49
- * and 76 for as long as they were let.
+ * Part of every program under a sanitizer: before main it gives up real-time priorities. The
+ * sanitizers spin on locks of their own (of malloc, at each thread's end), and a SCHED_FIFO thread
+ * that spins keeps the thread of lower priority that has the lock from ever going on, and most of
+ * the machine from everything else. Seen: three threads of priorities 36, 49 and 76 for as long as
+ * they were let.
  */
 #include <linux/capability.h>
 #include <sys/resource.h>

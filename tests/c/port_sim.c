@@ -36,7 +36,7 @@ static uint64_t now_ms = BEGIN_MS;
 static sim_fault thread_fault;
 static sim_fault event_fault;
 
-/* ---- who runs ---- */
+/* ---- which thread runs ---- */
 
 static size_t number_of(const sim_thread *thread)
 {
@@ -46,7 +46,8 @@ static size_t number_of(const sim_thread *thread)
 static int can_run(const sim_thread *thread)
 {
     return thread->state == SIM_READY ||
-           (thread->state == SIM_WAITING && (thread->event->word != 0u || thread->until_ms <= now_ms));
+           (thread->state == SIM_WAITING &&
+            (thread->event->word != 0u || thread->until_ms <= now_ms));
 }
 
 /* The next one after the current, round and round; the current itself comes last. */
@@ -143,7 +144,10 @@ static uint64_t clock_ms(void *context)
 
 /* ---- threads ---- */
 
-/* The exit hook comes last, with the stack still in use: it is free when the thread has been joined. */
+/*
+ * The exit hook comes last, with the stack still in use: it is free when the thread has been
+ * joined.
+ */
 static void end_thread(void)
 {
     crew_worker_exited(current->worker);

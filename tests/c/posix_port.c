@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What the POSIX port promises beyond what every port does: how its threads look, and what happens without a key. */
+/*
+ * What the POSIX port promises beyond what every port does: how its threads look, and what happens
+ * without a key.
+ */
 #include "check_fork.h"
 #include "crew_port_posix.h"
 #include "fixture.h"
@@ -11,7 +14,10 @@
 #include <signal.h>
 #include <sys/resource.h>
 
-/* Stands in front of the C library's: a system that has no memory for a thread's first specific value. */
+/*
+ * Stands in front of the C library's: a system that has no memory for a thread's first specific
+ * value.
+ */
 static int no_specific;
 
 #ifdef __cplusplus
@@ -158,7 +164,7 @@ static void interrupted_wait_keeps_its_bound(void)
 }
 
 #ifndef CREW_PORT_WITHOUT_FUTEX
-/* What the calling thread slept for so far. */
+/* How often the calling thread has gone to sleep so far. */
 static long sleeps(void)
 {
     struct rusage usage;
@@ -167,7 +173,10 @@ static long sleeps(void)
     return usage.ru_nvcsw;
 }
 
-/* Giver and worker on one CPU at one real-time priority: each lets the other go first instead of sleeping. */
+/*
+ * Giver and worker on one CPU at one real-time priority: each lets the other go first instead of
+ * sleeping.
+ */
 static void hand_over_at_one_priority_needs_no_sleep(void)
 {
     enum { ROUNDS = 200 };
@@ -235,7 +244,7 @@ static void worker_that_cannot_be_accounted_for_does_not_run(void)
     wrap_set(&no_specific, 1);
     status = crew_acquire(pool, 0u, &lease, NULL);
     (void)CHECK(status == CREW_OK || status == CREW_REFUSED_SPAWN_FAILED);
-    CHECK_EVENTUALLY(crew_pool_trim(pool, 1u) == CREW_OK && account_now().held_bytes == 0u);
+    CHECK_EVENTUALLY(crew_pool_trim(pool, 1u) == CREW_OK && held_bytes() == 0u);
     (void)CHECK_EQ(usage_of(pool).created, 0);
     (void)CHECK_EQ(wrap_threads(), 0);
     if (status == CREW_OK) {

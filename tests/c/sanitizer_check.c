@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* Makes the errors that this build's sanitizers exist to find, each in a child, and looks for their reports. */
+/*
+ * Makes the errors that this build's sanitizers exist to find, each in a child, and looks for their
+ * reports.
+ */
 #include "check.h"
 #include "check_fork.h"
 
@@ -49,7 +52,7 @@ static volatile int sink;
 
 static void write_beyond_the_block(void)
 {
-    /* Volatile twice: the compiler neither sees it coming nor drops a store that nobody reads. */
+    /* Volatile twice: the compiler neither sees it coming nor drops a store that is never read. */
     volatile char *volatile block = (volatile char *)malloc(100u);
 
     if (block != NULL) {
@@ -92,7 +95,10 @@ static int32_t count_up(void *argument)
     return 0;
 }
 
-/* Touches what the job touches before it has joined the job. `threads` tests that a join makes it right. */
+/*
+ * Touches what the job touches before it has joined the job. `threads` tests that a join makes it
+ * right.
+ */
 static void race_with_a_job(void)
 {
     static const crew_role role = { "racer", 65536u, 10u };

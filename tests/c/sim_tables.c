@@ -1,61 +1,26 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Every table of the core filled to its last slot, one more refused with nothing changed, and all of it given back:
- * what a board that runs for years depends on. And many threads at once: all that die, all that wait.
+ * Every table of the core filled to its last slot, one more refused with nothing changed, and all
+ * of it given back: a board that runs for years depends on it. And many threads at once: all that
+ * die, all that wait.
  */
 #include "simulated.h"
-#include "check.h"
-#include "port_sim.h"
+#include "sim_suite.h"
 
-#define STACK_BYTES 4096u
-#define MEMBER_BYTES ((uint64_t)STACK_BYTES + PORT_SIM_OVERHEAD_BYTES)
-#define LONG_MS 20000u
+#define MEMBER_BYTES ((uint64_t)SIM_STACK_BYTES + PORT_SIM_OVERHEAD_BYTES)
 #define WAIT_MS 1000u
 #define ROUNDS 3u
-
-#define SAME_ROLE { "member", STACK_BYTES, 10u }
-
-static const crew_role roles[CREW_MAX_ROLES] = {
-    SAME_ROLE, SAME_ROLE, SAME_ROLE, SAME_ROLE, SAME_ROLE, SAME_ROLE, SAME_ROLE, SAME_ROLE
-};
-
-static uint64_t held_bytes(void)
-{
-    crew_account account = CREW_ACCOUNT_INIT;
-
-    (void)CHECK_EQ(crew_account_usage(&account), CREW_OK);
-    return account.held_bytes;
-}
-
-static crew_usage usage_of(crew_pool pool)
-{
-    crew_usage usage = CREW_USAGE_INIT;
-
-    (void)CHECK_EQ(crew_pool_usage(pool, &usage), CREW_OK);
-    return usage;
-}
 
 static crew_pool_options options_for(uint32_t role_count, uint32_t capacity)
 {
     crew_pool_options options = CREW_POOL_OPTIONS_INIT;
 
     options.name = "full";
-    options.roles = role_count > 0u ? roles : NULL;
+    options.roles = role_count > 0u ? sim_roles : NULL;
     options.role_count = role_count;
     options.capacity = capacity;
     options.extra_bytes = role_count > 0u ? 0u : 1u;
     return options;
-}
-
-static void close_pool(crew_pool pool)
-{
-    (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-}
-
-static void check_nothing_left(void)
-{
-    (void)CHECK_EQ(held_bytes(), 0);
-    (void)CHECK_EQ(port_sim_threads(), 0);
 }
 
 /* ---- tables ---- */
@@ -139,7 +104,7 @@ static void sets_fill_their_table(void)
         for (i = 0; i < CREW_MAX_SETS; i++) {
             REQUIRE_EQ(crew_release(leases[i]), CREW_STALE);
         }
-        /* A set without threads is nothing to keep. */
+        /* A pool keeps no set without threads. */
         (void)CHECK_EQ(usage_of(pool).created, 0);
     }
     close_pool(pool);
@@ -148,7 +113,8 @@ static void sets_fill_their_table(void)
 
 static void workers_fill_their_table(void)
 {
-    const crew_pool_options options = options_for(CREW_MAX_ROLES, CREW_MAX_WORKERS / CREW_MAX_ROLES);
+    const crew_pool_options options =
+        options_for(CREW_MAX_ROLES, CREW_MAX_WORKERS / CREW_MAX_ROLES);
     const crew_pool_options one_more = options_for(CREW_MAX_ROLES, 1u);
     crew_pool pool;
     crew_pool none = { 0u };
@@ -240,13 +206,6 @@ static void refused_set_leaves_the_account_as_it_was(void)
 }
 
 /* ---- many threads ---- */
-
-static int32_t job_dies(void *argument)
-{
-    (void)argument;
-    port_sim_exit();
-    return 0;
-}
 
 /* A job on every member of every set that the port has threads for. Returns how many sets. */
 static uint32_t lease_all_and_kill(crew_pool pool, crew_job *jobs)
@@ -360,8 +319,7 @@ static void waiters_fill_their_seats(void)
 
 int crew_sim_tables(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
+    check_begin(print, context);
     RUN(charges_fill_their_table);
     RUN(pools_fill_their_table);
     RUN(sets_fill_their_table);
@@ -371,6 +329,5 @@ int crew_sim_tables(crew_sink print, void *context)
     RUN(refused_set_leaves_the_account_as_it_was);
     RUN(all_threads_die_and_nothing_is_lost);
     RUN(waiters_fill_their_seats);
-    (void)check_sum();
-    return check.failed;
+    return check_end();
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What the simulated port alone can show: bounds met to the millisecond, ages of hours, and the nth creation failing,
- * for every n, with nothing else in the process that could hide a loss.
+ * What the simulated port alone can show: bounds met to the millisecond, ages of hours, and the nth
+ * creation failing, for every n, with nothing else in the process that could hide a loss.
  */
 #include "simulated.h"
-#include "check.h"
-#include "port_sim.h"
+#include "sim_suite.h"
 
 #include <errno.h>
 
@@ -13,36 +12,14 @@
 #define THREAD_BYTES ((uint64_t)STACK_BYTES + PORT_SIM_OVERHEAD_BYTES)
 #define HOUR_S 3600u
 #define HOUR_MS (HOUR_S * 1000u)
-#define LONG_MS 20000u
 
 static const crew_role roles[2] = { { "left", STACK_BYTES, 10u }, { "right", STACK_BYTES, 10u } };
 static crew_event pause_event;
 static uint32_t boot_budget_mib;
 
-static uint64_t now_ms(void)
-{
-    return port_sim()->clock_ms(NULL);
-}
-
 static void pause_ms(uint32_t ms)
 {
     (void)port_sim()->event_wait(NULL, &pause_event, ms);
-}
-
-static uint64_t held_bytes(void)
-{
-    crew_account account = CREW_ACCOUNT_INIT;
-
-    (void)CHECK_EQ(crew_account_usage(&account), CREW_OK);
-    return account.held_bytes;
-}
-
-static crew_usage usage_of(crew_pool pool)
-{
-    crew_usage usage = CREW_USAGE_INIT;
-
-    (void)CHECK_EQ(crew_pool_usage(pool, &usage), CREW_OK);
-    return usage;
 }
 
 static crew_pool_options pair_options(uint32_t capacity)
@@ -54,12 +31,6 @@ static crew_pool_options pair_options(uint32_t capacity)
     options.role_count = 2u;
     options.capacity = capacity;
     return options;
-}
-
-static void check_nothing_left(void)
-{
-    (void)CHECK_EQ(held_bytes(), 0);
-    (void)CHECK_EQ(port_sim_threads(), 0);
 }
 
 static int32_t job_value(void *argument)
@@ -131,7 +102,7 @@ static void nth_event_is_refused(void)
     (void)CHECK(nth > 1u);
     check_works(lease);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
-    (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
+    close_pool(pool);
     check_nothing_left();
 }
 
@@ -161,7 +132,7 @@ static void nth_thread_is_refused(void)
     check_works(lease);
     (void)CHECK_EQ(port_sim_threads(), 2);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
-    (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
+    close_pool(pool);
     check_nothing_left();
 }
 
@@ -180,7 +151,7 @@ static void target_out_of_threads_is_a_refusal(void)
     (void)CHECK_EQ(sets, PORT_SIM_THREADS / 2);
     (void)CHECK_EQ(refusal.kind, CREW_REFUSED_SPAWN_FAILED);
     (void)CHECK_EQ(held_bytes(), PORT_SIM_THREADS * THREAD_BYTES);
-    (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
+    close_pool(pool);
     check_nothing_left();
 }
 
@@ -200,11 +171,14 @@ static void waits_end_to_the_millisecond(void)
     (void)CHECK_EQ(crew_acquire(pool, HOUR_MS, &none, NULL), CREW_REFUSED_AT_CAPACITY);
     (void)CHECK_EQ(now_ms() - before, HOUR_MS);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
-    (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
+    close_pool(pool);
     check_nothing_left();
 }
 
-/* The promise is: once it has been idle for that age, and before it has been idle for twice that age. */
+/*
+ * The promise is: once it has been idle for that age, and before it has been idle for twice that
+ * age.
+ */
 static void idle_set_goes_back_at_its_age(void)
 {
     crew_pool_options options = pair_options(2u);
@@ -226,15 +200,8 @@ static void idle_set_goes_back_at_its_age(void)
     (void)CHECK_EQ(usage_of(pool).created, 1);
     (void)CHECK_EQ(port_sim_threads(), 2);
     (void)CHECK_EQ(held_bytes(), 2u * THREAD_BYTES);
-    (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
+    close_pool(pool);
     check_nothing_left();
-}
-
-static int32_t job_dies(void *argument)
-{
-    (void)argument;
-    port_sim_exit();
-    return 0;
 }
 
 static void thread_that_ends_inside_its_job_takes_its_set_along(void)
@@ -256,14 +223,13 @@ static void thread_that_ends_inside_its_job_takes_its_set_along(void)
     check_works(lease);
     (void)CHECK_EQ(port_sim_threads(), 2);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
-    (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
+    close_pool(pool);
     check_nothing_left();
 }
 
 int crew_simulated(uint32_t budget_mib, crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
+    check_begin(print, context);
     boot_budget_mib = budget_mib;
     RUN(boot_asks_again_after_an_event_was_refused);
     RUN(nth_event_is_refused);
@@ -272,6 +238,5 @@ int crew_simulated(uint32_t budget_mib, crew_sink print, void *context)
     RUN(waits_end_to_the_millisecond);
     RUN(idle_set_goes_back_at_its_age);
     RUN(thread_that_ends_inside_its_job_takes_its_set_along);
-    (void)check_sum();
-    return check.failed;
+    return check_end();
 }

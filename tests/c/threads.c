@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Several threads share two pools for a bounded number of operations; afterwards the sums agree. Jobs and their
- * submitters touch plain memory in turn, with nothing but crew_run and crew_join between them, so that a race detector
- * sees whether those two order it.
+ * Several threads share two pools for a bounded number of operations; afterwards the sums agree.
+ * Jobs and their submitters touch plain memory in turn, with nothing but crew_run and crew_join
+ * between them, so that a race detector sees whether those two order it.
  */
 #include "check.h"
 #include "crew_port_posix.h"
@@ -43,7 +43,8 @@ static void run_round(client *self, crew_lease lease)
     uint32_t role;
 
     for (role = 0; role < 2u; role++) {
-        self->wrong += crew_run(lease, role, "count", job_count, &self->counter[role], &jobs[role]) != CREW_OK;
+        self->wrong +=
+            crew_run(lease, role, "count", job_count, &self->counter[role], &jobs[role]) != CREW_OK;
     }
     for (role = 0; role < 2u; role++) {
         self->wrong += crew_join(jobs[role], LONG_MS, &result) != CREW_OK;
@@ -64,7 +65,8 @@ static void *client_main(void *argument)
         uint32_t timeout_ms = round % 3 == 0 ? 0u : LONG_MS;
         crew_lease lease;
         int32_t status = round % 5 == 0
-                             ? crew_acquire_peer(pools[which], (uint64_t)self->number + 1u, timeout_ms, &lease, NULL)
+                             ? crew_acquire_peer(pools[which], (uint64_t)self->number + 1u,
+                                                 timeout_ms, &lease, NULL)
                              : crew_acquire(pools[which], timeout_ms, &lease, NULL);
 
         if (status == CREW_OK) {
@@ -117,10 +119,10 @@ static void sums_agree(void)
         (void)CHECK(usage.created <= usage.capacity);
         (void)CHECK_EQ(crew_pool_close(pools[which], LONG_MS), CREW_OK);
     }
-    (void)CHECK_EQ(account_now().held_bytes, 0);
+    (void)CHECK_EQ(held_bytes(), 0);
 }
 
-/* ---- two who give jobs to one worker ---- */
+/* ---- two threads that give jobs to one worker ---- */
 
 typedef struct giver {
     pthread_t thread;
@@ -149,7 +151,9 @@ static void *giver_main(void *argument)
     return NULL;
 }
 
-/* A worker that lives takes the job or is busy, also when it becomes free at the moment of asking. */
+/*
+ * A worker that lives takes the job or is busy, also when it becomes free at the moment of asking.
+ */
 static void living_worker_is_never_said_to_be_gone(void)
 {
     crew_pool_options options = pair_options("shared", 1u);

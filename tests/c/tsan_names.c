@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Names that rustc's thread sanitizer calls and GCC's run-time library has under their plain ones, which it intercepts.
+ * Names that rustc's thread sanitizer calls and GCC's run-time library has under their plain ones,
+ * which it intercepts.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * A port around the POSIX port that counts, listens and, when told to, fails. A test boots with `wrap_port`; the
- * settings may be changed at any time from the test's thread.
+ * A port around the POSIX port that counts, listens and, when told to, fails. A test boots with
+ * `wrap_port`; the settings may be changed at any time from the test's thread.
  */
 #ifndef WRAP_H
 #define WRAP_H
@@ -30,7 +30,7 @@ typedef struct wrap {
     int error;
     /* What memory_has answers: -1 cannot tell, 0 no, 1 yes. */
     int memory_answer;
-    /* What was logged. */
+    /* The lines that Crew logged. */
     pthread_mutex_t lock;
     int lines;
     int32_t severity[WRAP_LOG_LINES];

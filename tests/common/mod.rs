@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What the integration tests share: a simulated port, simulated targets, and short ways to boot and open.
+//! What the integration tests share: a simulated port, simulated targets, and short ways to boot
+//! and open.
 
 #![allow(dead_code)] // Each test program uses a part of it.
 
@@ -78,7 +79,7 @@ impl World {
 
 impl Drop for World {
     fn drop(&mut self) {
-        // What unwinds may still be using the process.
+        // An unwinding test may still be using the process.
         if !std::thread::panicking() {
             // SAFETY: `new` made both, and nothing uses them any more: simulated threads run only
             // in calls to them, and tests drop leases, jobs and charges before their world.

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A simulated port: threads that run only when the test, or somebody's wait, lets them; a clock that
-//! moves only while everybody waits; faults where the test wants them. One real thread drives a
-//! `Sim`, so every run of a test is the same.
+//! A simulated port: threads that run only when the test, or a thread's wait, lets them; a clock
+//! that moves only while every thread waits; faults where the test wants them. One real thread
+//! drives a `Sim`, so every run of a test is the same.
 
 use crew::Outcome;
-use crew::port::{Event, Member, MemoryAnswer, Port, Severity, Target, ThreadSpec};
-use crew::sets::Next;
+use crew::port::{Event, Member, MemoryAnswer, Next, Port, Severity, Target, ThreadSpec};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -20,7 +19,7 @@ struct Thread {
     priority: u32,
     member: Member,
     state: State,
-    /// Looks that `thread_reap` still answers with "not yet" after the end.
+    /// How often `thread_reap` still answers "not yet" after the end.
     lingers: u32,
     suspended: bool,
 }
@@ -40,10 +39,10 @@ pub enum Fault {
     ThreadCreate,
     /// An event is not made: `ENOMEM`.
     EventCreate,
-    /// A wait is over without a post and before anybody has run; a millisecond has passed.
+    /// A wait ends without a post and before another thread has run; a millisecond has passed.
     Wait,
-    /// The clock says what it said last. At most [`LONGEST_STALL`] times: a clock that never goes on
-    /// leaves nothing to bound a wait by.
+    /// The clock says what it said last. At most [`LONGEST_STALL`] times: a clock that never goes
+    /// on leaves nothing to bound a wait by.
     ClockStalls,
     /// The clock is an hour ahead, and stays so.
     ClockJumps,
@@ -62,8 +61,8 @@ pub enum Fault {
 /// Readings in a row for which a stalled clock stands still.
 pub const LONGEST_STALL: u32 = 200;
 
-/// Which calls of one kind, counted from 1 since the plan was made, go wrong: the nth, or the nth and
-/// all after it.
+/// Which calls of one kind, counted from 1 since the plan was made, go wrong: the nth, or the nth
+/// and all after it.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     pub fault: Fault,
@@ -71,7 +70,7 @@ pub struct Plan {
     pub from_then_on: bool,
 }
 
-/// What the test sets and reads. All counts are of calls so far.
+/// The test sets and reads these. All counts are of calls so far.
 #[derive(Default)]
 pub struct Script {
     pub target: Option<Target>,
@@ -85,13 +84,13 @@ pub struct Script {
     pub events_left: Option<u32>,
     /// While the next thread is made, the one of this name dies.
     pub kill_at_next_spawn: Option<String>,
-    /// What every thread is seen to have used of its stack; `None`: cannot tell.
+    /// Bytes that every thread has used of its stack; `None`: cannot tell.
     pub stack_used: Option<usize>,
     /// How long each ended thread takes to be gone.
     pub linger: u32,
-    /// What goes wrong; and of its kind, the calls and the faults so far.
+    /// The fault to inject; then the calls and the faults of its kind so far.
     pub plan: Option<Plan>,
-    /// What goes wrong besides, in every call of its kind. It is not counted.
+    /// A second fault, in every call of its kind. It is not counted.
     pub besides: Option<Fault>,
     pub calls: u32,
     pub faults: u32,
@@ -105,7 +104,7 @@ pub struct Sim {
     script: Mutex<Script>,
     threads: Mutex<BTreeMap<usize, Thread>>,
     clock_ms: Mutex<u64>,
-    /// What the clock said last, and how often it has said that for a fault.
+    /// The clock's last reading, and how often a fault has repeated it.
     last_ms: Mutex<(u64, u32)>,
 }
 
@@ -151,13 +150,14 @@ impl Sim {
         }
     }
 
-    /// From now on calls go wrong by this plan, and those of a second kind always; `None`: none does.
+    /// From now on calls go wrong by this plan, and those of a second kind always; `None`: none
+    /// does.
     pub fn plan(&self, plan: Option<Plan>, besides: Option<Fault>) {
         let mut script = self.script();
         (script.plan, script.besides, script.calls, script.faults) = (plan, besides, 0, 0);
     }
 
-    /// Whether this call, of this kind, goes wrong.
+    /// Whether this call of that kind goes wrong.
     fn goes_wrong(&self, fault: Fault) -> bool {
         let mut script = self.script();
         let Some(plan) = script.plan.filter(|plan| plan.fault == fault) else {
@@ -200,7 +200,7 @@ impl Sim {
         found.expect("a thread of that name").suspended = true;
     }
 
-    /// The named thread ends where it is, without asking anybody: cancelled, deleted.
+    /// The named thread ends where it is, as one that was cancelled or deleted.
     pub fn kill(&self, name: &str) {
         let (id, member) = {
             let threads = self.threads.lock().unwrap();
@@ -224,8 +224,8 @@ impl Sim {
         threads.get(&id).is_some_and(|t| matches!(t.state, State::Ready) && !t.suspended)
     }
 
-    /// Lets every thread that can run take one step. Whether any did. A job that waits lets the others
-    /// run from inside its own step.
+    /// Lets every thread that can run take one step. Whether any did. A job that waits lets the
+    /// others run from inside its own step.
     pub fn step(&self) -> bool {
         let now = *self.clock_ms.lock().unwrap();
         let ready: Vec<(usize, Member)> = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! A *simulated* target: the simulated port's threads and clock, and behind them the things that a
-//! real target runs out of, with sizes as they were measured. It proves what Crew does at such walls;
-//! it says nothing about the systems themselves.
+//! real target runs out of, with sizes as they were measured. It proves what Crew does at such
+//! walls; it says nothing about the systems themselves.
 
 use super::free_list::{Block, FreeList};
 use super::sim::{EAGAIN, ENOMEM, Sim};
@@ -10,7 +10,7 @@ use crew::shim;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
-/// What a creation does for which there is no room.
+/// How a creation fails when there is no room for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wall {
     /// It fails with EAGAIN.
@@ -41,20 +41,20 @@ pub struct Arena {
 #[derive(Clone, Debug)]
 pub struct Profile {
     pub target: Target,
-    /// What the port says that a thread costs beyond its stack.
+    /// Bytes beyond its stack that the port says a thread costs.
     pub charged_overhead: usize,
-    /// What it does cost here.
+    /// Bytes beyond its stack that a thread costs on this target.
     pub true_overhead: usize,
-    /// Memory for stacks while nobody is connected, in pieces.
+    /// Memory for stacks while no client is connected, in pieces.
     pub pieces: Vec<usize>,
-    /// What each block costs beyond its size.
+    /// Bytes that each block costs beyond its size.
     pub header: usize,
     /// Whether the memory question is answered.
     pub answers: bool,
     pub wall: Wall,
     pub zombies: Zombies,
     pub arena: Option<Arena>,
-    /// Descriptors that are free while nobody is connected.
+    /// Descriptors that are free while no client is connected.
     pub descriptors: usize,
 }
 
@@ -76,12 +76,12 @@ impl Profile {
     }
 }
 
-/// What became of the target so far.
+/// What has happened to the target so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Misfortunes {
     /// Thread creations that failed for want of memory.
     pub failed_threads: usize,
-    /// Threads that were made where there was no room.
+    /// Threads that were made without room for them.
     pub faults: usize,
     /// Kernel objects that were refused.
     pub refused_objects: usize,
@@ -137,7 +137,7 @@ impl SimulatedTarget {
         self.state().objects
     }
 
-    /// Somebody other than Crew takes memory.
+    /// Another part of the process, not Crew, takes memory.
     pub fn take(&self, bytes: usize) -> Option<Block> {
         self.state().memory.take(bytes)
     }
@@ -177,7 +177,7 @@ impl SimulatedTarget {
 }
 
 impl State {
-    /// What every creation of a thread begins with.
+    /// Every creation of a thread begins with this.
     fn bury(&mut self) {
         for block in self.zombies.drain(..) {
             self.memory.give_back(block);

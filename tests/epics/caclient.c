@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * A CA client on libca for the demonstration. Every connection is a context of its own, so a TCP circuit of its own.
+ * A CA client on libca for the demonstration. Every connection is a context of its own, so a TCP
+ * circuit of its own.
  *
  *   caclient cycle <count> <pv>   connect, read, monitor, disconnect, one after the other
  *   caclient hold <count> <pv>    so many connections at once, held until the standard input ends
  *
- * Prints "cycle <done> <slowest ms>" after every 100 and at the end; "holding <count>" once all are connected, read and
- * monitored. Exit status 0, or 1 with the reason on stderr.
+ * Prints "cycle <done> <slowest ms>" after every 100 and at the end; "holding <count>" once all are
+ * connected, read and monitored. Exit status 0, or 1 with the reason on stderr.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -59,7 +60,8 @@ static int openConnection(connection *own, const char *pv)
     if (status != ECA_NORMAL || (status = ca_pend_io(TIMEOUT_S)) != ECA_NORMAL) {
         return failed("read", status);
     }
-    status = ca_create_subscription(DBR_DOUBLE, 1, own->channel, DBE_VALUE, onUpdate, own, &subscription);
+    status = ca_create_subscription(DBR_DOUBLE, 1, own->channel, DBE_VALUE, onUpdate, own,
+                                    &subscription);
     if (status != ECA_NORMAL || (status = ca_flush_io()) != ECA_NORMAL) {
         return failed("monitor", status);
     }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""CA clients: circuits of the Python library caproto, processes on base's libca, and bare TCP probes."""
+"""CA clients: circuits of the Python library caproto, processes on base's libca, and bare TCP
+probes."""
 
 import signal
 import socket
@@ -15,7 +16,8 @@ TIMEOUT_S = 100.0
 
 
 class Circuit:
-    """One TCP circuit with one channel: connected, read and monitored. caproto speaks the protocol."""
+    """One TCP circuit with one channel: connected, read and monitored. caproto speaks the protocol.
+    """
 
     def __init__(self, port, pv, source="127.0.0.1", server="127.0.0.1", timeout_s=TIMEOUT_S):
         self._protocol = caproto.VirtualCircuit(our_role=caproto.CLIENT, address=(server, port), priority=0)
@@ -40,13 +42,14 @@ class Circuit:
         return channel
 
     def monitor_unread(self, pv, count):
-        """Subscribes so often, and reads nothing any more."""
+        """Subscribes so often, and then reads nothing."""
         channel = self._channel(pv)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         self._send(*(channel.subscribe() for _ in range(count)))
 
     def ask_with_filter(self, pv, name, monitor):
-        """Creates a channel with a filter that only the IOC knows; subscribes to it, if `monitor`. Waits for no more."""
+        """Creates a channel with a filter that only the IOC knows; subscribes to it, if `monitor`.
+        Waits for no more."""
         channel = caproto.ClientChannel(pv, self._protocol)
         channel.name = f'{pv}.{{"{name}":{{}}}}'
         self._send(channel.create())
@@ -85,7 +88,8 @@ class Circuit:
 
 
 def probe(port, source="127.0.0.1"):
-    """Connects and waits for the server's first byte or its closing. (True if served, milliseconds)."""
+    """Connects and waits for the server's first byte or its closing. (True if served,
+    milliseconds)."""
     start = time.monotonic()
     try:
         with socket.create_connection(("127.0.0.1", port), TIMEOUT_S, (source, 0)) as connection:
@@ -116,7 +120,7 @@ class LibcaClient:
         raise IocError("caclient: " + self._process.stderr.read())
 
     def kill(self):
-        """Ends it by SIGKILL, in the middle of whatever it does."""
+        """Ends it by SIGKILL, in the middle of its work."""
         self._process.send_signal(signal.SIGKILL)
         self._process.communicate(timeout=60)
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * The drop-in under a stand-in for the CA server: this program creates, joins and accepts as rsrv does, from a thread
- * called CAS-TCP, and looks at what it gets. One pool of two sets, 300 ms wait, opened after the first test.
+ * The drop-in under a stand-in for the CA server: this program creates, joins and accepts as rsrv
+ * does, from a thread called CAS-TCP, and looks at what it gets. One pool of two sets, 300 ms wait,
+ * opened after the first test.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -124,7 +125,7 @@ static void makeClient(client *own)
     own->gone = epicsEventMustCreate(epicsEventEmpty);
 }
 
-/* What the accepting thread is asked to do: it is the only one that may hold reservations. */
+/* An order to the accepting thread, the only one that may hold reservations. */
 enum { ACCEPT_ONLY, ACCEPT_AND_START, START };
 
 static struct {
@@ -149,7 +150,8 @@ static void startClient(client *own)
     options.stackSize = epicsThreadStackBig;
     own->thread = epicsThreadCreateOpt("CAS-client", clientTask, own, &options);
 #else
-    own->thread = epicsThreadCreate("CAS-client", 20, epicsThreadGetStackSize(epicsThreadStackBig), clientTask, own);
+    own->thread = epicsThreadCreate("CAS-client", 20, epicsThreadGetStackSize(epicsThreadStackBig),
+                                    clientTask, own);
 #endif
 }
 
@@ -196,7 +198,10 @@ static SOCKET connectOne(void)
     return made;
 }
 
-/* The connection has been reset by the server, within the time: an orderly close would keep one of its sockets. */
+/*
+ * The connection has been reset by the server, within the time: an orderly close would keep one of
+ * its sockets.
+ */
 static int resetWithin(SOCKET connection, int seconds)
 {
     struct timeval limit = {0, 0};
@@ -234,7 +239,10 @@ static crew_usage usage(void)
     return figures;
 }
 
-/* Waits, bounded, until so many sets are busy: a job's thread returns a moment after it has said that it is gone. */
+/*
+ * Waits, with a bound, until so many sets are busy: a job returns a moment after it has triggered
+ * `gone`.
+ */
 static int busyBecomes(uint32_t sets)
 {
     const epicsUInt64 end = epicsMonotonicGet() + (epicsUInt64)(LONG_S * 1e9);
@@ -359,7 +367,8 @@ static void joinsThatAreNotTheServers(void)
     epicsThreadMustJoin(NULL);
 
     serve(&one);
-    epicsThreadMustJoin(one.thread); /* a member that is nobody's to join: told, and not waited for */
+    /* no caller may join a member: Crew says so, and does not wait */
+    epicsThreadMustJoin(one.thread);
     dismiss(&one);
     CHECK(busyBecomes(0));
     epicsThreadMustJoin(one.event); /* idle */
@@ -417,7 +426,8 @@ int main(void)
     memset(&address, 0, sizeof address);
     address.sin_family = AF_INET;
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 || listen(listener, 5) != 0 ||
+    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(listener, 5) != 0 ||
         getsockname(listener, (struct sockaddr *)&address, &length) != 0) {
         printf("FAILED setup: no port on the loopback interface\n0 passed, 1 failed\n");
         return 1;
@@ -425,7 +435,8 @@ int main(void)
     port = ntohs(address.sin_port);
     acceptor.go = epicsEventMustCreate(epicsEventEmpty);
     acceptor.done = epicsEventMustCreate(epicsEventEmpty);
-    (void)epicsThreadMustCreate("CAS-TCP", 16, epicsThreadGetStackSize(epicsThreadStackMedium), acceptorTask, NULL);
+    (void)epicsThreadMustCreate("CAS-TCP", 16, epicsThreadGetStackSize(epicsThreadStackMedium),
+                                acceptorTask, NULL);
 
     test("before crewCasPool all is libCom's", beforeConfiguration);
     current = "crewCasPool";
@@ -434,7 +445,8 @@ int main(void)
     test("sequential clients reuse one set", setsAreReused);
     test("to a job its member looks like a new thread", aMemberLooksLikeANewThread);
     test("an unused reservation is given back", anUnusedReservationIsGivenBack);
-    test("a refused connection is closed and the next one accepted", aRefusedConnectionIsClosedAndTheNextAccepted);
+    test("a refused connection is closed and the next one accepted",
+         aRefusedConnectionIsClosedAndTheNextAccepted);
     test("joins that are not the server's", joinsThatAreNotTheServers);
     test("a dead member retires its set", aDeadMemberRetiresItsSet);
     test("a suspended member retires its set", aSuspendedMemberRetiresItsSet);

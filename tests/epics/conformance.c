@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The suite of tests/c on the EPICS port: members are threads of libCom, and events are its events. */
+/*
+ * The suite of tests/c on the EPICS port: members are threads of libCom, and events are its events.
+ */
 #include <stdio.h>
 
 #include <crew.h>

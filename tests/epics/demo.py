@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The demonstration: an IOC whose CA server runs on a pool of thread sets, and clients that try to exhaust it.
+"""The demonstration: a CA server on a pool of thread sets, and clients that try to exhaust it.
 
 Prints what was seen next to what is wanted, and exits with 1 when a figure is wrong.
 """
@@ -13,23 +13,25 @@ import time
 from contextlib import ExitStack
 
 from caclients import Circuit, LibcaClient, probe
-from iocprocess import BUILD, Ioc, IocError
+from iocprocess import BUILD, Ioc, IocError, mistake_is_told
 
 PV = "demo:count"
 SETS = 40
 WAIT_MS = 100
-# A strictly sequential client's next connection comes before the last set is back: up to 5 sets at once were seen.
+# A strictly sequential client's next connection comes before the last set is back: up to 5 sets at
+# once were seen.
 SEQUENTIAL_SETS = 6
 WARM_UP = 500
-# What two thread switches and a TCP handshake may take on a busy machine. A refused client waits WAIT_MS besides; an
-# IOC with a broken accept loop would answer after 15 s.
+# Time for two thread switches and a TCP handshake on a busy machine. A refused client waits WAIT_MS
+# besides; an IOC with a broken accept loop would answer after 15 s.
 SLACK_MS = 100.0
-# What malloc's own bookkeeping moves between two readings of an IOC in which nothing changed.
+# Malloc's own bookkeeping moves by this much between two readings of an IOC in which nothing
+# changed.
 HEAP_NOISE_BYTES = 4096
 
 
 class Table:
-    """The figures, as they are found, and whether all of them are right."""
+    """Prints the figures as the steps find them, and counts those that are right."""
 
     WIDTHS = (66, 12, 18)
 
@@ -57,6 +59,20 @@ class Table:
     def at_most(self, what, seen, most, unit=""):
         shown = f"{seen:.1f}" if isinstance(seen, float) else seen
         self.check(what, f"{shown}{unit}", seen <= most, f"at most {most:g}{unit}")
+
+    def sums(self):
+        """Prints the last line. Returns the exit status."""
+        print(f"{self.right} passed, {self.wrong} failed")
+        return 0 if self.wrong == 0 else 1
+
+    def verdict(self, which, report, start):
+        """Prints the report of an IOC, then the verdict and the time since `start`. Returns the
+        exit status."""
+        print(f"\nThe {which} IOC's own report at its end (crewShow 1):")
+        print("\n".join("  | " + line for line in report))
+        verdict = "all figures are right" if self.wrong == 0 else f"{self.wrong} figures are WRONG"
+        print(f"\n{verdict} ({time.monotonic() - start:.0f} s)")
+        return self.sums()
 
 
 def progress(text):
@@ -88,7 +104,7 @@ def cas_pool(ioc):
 
 
 def run_sequence(ioc, count, done, total):
-    """`count` clients one after the other. How many were served."""
+    """Connects `count` clients one after the other. Returns how many were served."""
     served = 0
     for _ in range(count):
         try:
@@ -103,10 +119,11 @@ def run_sequence(ioc, count, done, total):
 
 
 def heap_growth(ioc, total):
-    """Bytes by which the IOC's heap grows from the WARM_UP-th to the last of `total` sequential connections.
+    """Measures by how many bytes the IOC's heap grows from the WARM_UP-th to the last of `total`
+    sequential connections.
 
-    The warm-up ends with as many clients at once as a sequential client can ever need, so that how many sets there are
-    does not depend on how busy this machine is.
+    The warm-up ends with as many clients at once as a sequential client can ever need, so that how
+    many sets there are does not depend on how busy this machine is.
     """
     warm_up = min(WARM_UP, total // 2)
     served = run_sequence(ioc, warm_up, 0, total)
@@ -265,13 +282,9 @@ MISTAKES = (
 def mistakes_step(table):
     table.heading("Mistakes in a startup script: each is told, and stops a script that says \"on error break\"")
     for commands, text in MISTAKES:
-        with tempfile.NamedTemporaryFile("w", suffix=".cmd") as script:
-            script.write(f"on error break\n{commands}\necho not reached\n")
-            script.flush()
-            with Ioc(script=script.name, waits=False) as ioc:
-                told = ioc.started_wrongly(text) and not ioc.wait_for_line("not reached", 0.0)
+        told, output = mistake_is_told(commands, text)
         if not told:
-            print("\n".join("  | " + line for line in ioc.output()))
+            print("\n".join("  | " + line for line in output))
         table.equal(commands.replace("\n", "; "), told, True)
 
 
@@ -289,7 +302,7 @@ def bypass_step(table):
 
 
 def valgrind_step():
-    """A short run under memcheck. The exit status to give."""
+    """Does a short run under memcheck. Returns the exit status."""
     wrapper = ("valgrind", "--quiet", "--error-exitcode=9", "--fair-sched=yes")
     print("A short run under valgrind (memcheck)", flush=True)
     with Ioc(settings={"SETS": 6, "PERHOST": 2, "WAITMS": 20, "PRESTART": 1, "SEAL": "#"}, wrapper=wrapper) as ioc:
@@ -340,11 +353,7 @@ def main():
         preload_step(table)
         bypass_step(table)
     mistakes_step(table)
-    print("\nThe first IOC's own report at its end (crewShow 1):")
-    print("\n".join("  | " + line for line in shown))
-    verdict = "all figures are right" if table.wrong == 0 else f"{table.wrong} figures are WRONG"
-    print(f"\n{verdict} ({time.monotonic() - start:.0f} s)\n{table.right} passed, {table.wrong} failed")
-    return 0 if table.wrong == 0 else 1
+    return table.verdict("first", shown, start)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The demonstration on RTEMS: IOC images booted in QEMU, whose CA server runs on a pool of thread sets or on threads of
-its own, and real CA clients on this machine that try to exhaust them.
+"""The demonstration on RTEMS: IOC images booted in QEMU, whose CA server runs on a pool of thread
+sets or on threads of its own, and real CA clients on this machine that try to exhaust them.
 
 Prints what was seen next to what is wanted, and exits with 1 when a figure is wrong.
 """
@@ -20,9 +20,11 @@ from iocprocess import IocError
 SETS = 40
 # Stacks for a CA client's two threads: they were seen to use 2 to 24 KB.
 SMALL_STACKS = {"CLIENT_STACK": 131072, "EVENT_STACK": 65536}
-# What an image needs beyond a client's stacks, for one that is connected, has read and monitors: 42,659 B were seen.
+# Bytes beyond its stacks that an image needs for a client that is connected, has read and monitors:
+# 42,659 B were seen.
 BESIDE_STACKS = 65536
-# A free block that is too small to be one is given along with its neighbour: a few steps of 8 bytes, either way.
+# The heap gives a remainder that is too small for a block along with its neighbour: a few steps of
+# 8 bytes, either way.
 ROUNDING_BYTES = 64
 # The emulated machine shares this one's processors with its clients.
 SLOW_MS = 2000.0
@@ -34,7 +36,8 @@ ANSWER_S = 60.0
 
 
 def drift(ioc, total):
-    """Bytes of free heap that each of `total` sequential connections costs for good, and how many were served."""
+    """Returns how many bytes of free heap each of `total` sequential connections costs for good,
+    and how many were served."""
     warm_up = [Circuit(ioc.port, PV) for _ in range(SEQUENTIAL_SETS)]
     for client in warm_up:
         client.close()
@@ -46,7 +49,8 @@ def drift(ioc, total):
 
 
 def house(ioc, clients):
-    """Bytes of free heap that each of so many clients takes while it is connected, and the largest free block then."""
+    """Bytes of free heap that each of so many clients takes while it is connected, and the largest
+    free block then."""
     before, _ = ioc.settled_memory()
     held = [Circuit(ioc.port, PV) for _ in range(clients)]
     during, largest = ioc.settled_memory()
@@ -57,8 +61,8 @@ def house(ioc, clients):
 
 
 def fill(ioc):
-    """Connects clients until one is not served. How many were, and how long it then takes, although all of them leave,
-    until a client is served again, in ms."""
+    """Connects clients until one is not served. How many were, and how long it then takes, although
+    all of them leave, until a client is served again, in ms."""
     held = []
     while True:
         start = time.monotonic()
@@ -73,7 +77,8 @@ def fill(ioc):
 
 
 def memory_rows(table, ioc, connections, stock_loss=None):
-    """The heap's rows, beside what a stock IOC loses per connection. What a client takes, and what is lost."""
+    """The heap's rows, beside what a stock IOC loses per connection. What a client takes, and what
+    is lost."""
     free, largest = ioc.settled_memory()
     print(f"  heap after iocInit: {free} bytes free, the largest block {largest}", flush=True)
     each, largest = house(ioc, SETS)
@@ -148,7 +153,8 @@ def sealed_step(table, connections, refusals, stock_loss):
         refused = sum(not probe(ioc.port)[0] for _ in range(refusals))
         after, _ = ioc.settled_memory()
         table.equal(f"refused, of {refusals} more", refused, refusals)
-        # The network has 64 sockets: were they not free again at once, most would be turned away unseen.
+        # The network has 64 sockets: were they not free again at once, most would be turned away
+        # unseen.
         table.equal("refused by Crew, and not by the network", cas_pool(ioc)["refused"], refusals)
         table.equal("EPICS mutexes left behind (one per refusal in the stock server)", ioc.mutexes() - mutexes, 0)
         table.equal("heap lost by the refusals, in bytes", before - after, 0)
@@ -162,7 +168,7 @@ def sealed_step(table, connections, refusals, stock_loss):
 
 
 def run_asks(ioc, count):
-    """So many scans asked for, one after the other. How many were answered rightly."""
+    """Asks for so many scans, one after the other. Returns how many were answered rightly."""
     answered = 0
     for points in range(1, count + 1):
         ask(ioc, "a", points)
@@ -184,7 +190,8 @@ def fleet_step(table, asks):
 
 
 def test_image_step(table, program):
-    """A test program that is an image of its own: its lines, and its sum as a row of the table."""
+    """Runs a test program that is an image of its own; prints its lines, and its sum as a row of
+    the table."""
     with Image(program, None) as image:
         found = image.wait_for_match(r"^(\d+) passed, (\d+) failed$", TEST_TIMEOUT_S)
         if not found:
@@ -213,11 +220,7 @@ def main():
     shown = pool_step(table, connections, stock_loss)
     sealed_step(table, connections, refusals, stock_loss)
     fleet_step(table, 50 if arguments.short else 200)
-    print("\nThe second IOC's own report at its end (crewShow 1):")
-    print("\n".join("  | " + line for line in shown))
-    verdict = "all figures are right" if table.wrong == 0 else f"{table.wrong} figures are WRONG"
-    print(f"\n{verdict} ({time.monotonic() - start:.0f} s)\n{table.right} passed, {table.wrong} failed")
-    return 0 if table.wrong == 0 else 1
+    return table.verdict("second", shown, start)
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * For tests: libdie.so, loaded into an IOC with dlload, lets a CA client end the server's own threads. Two channel filters:
+ * For tests: libdie.so, loaded into an IOC with dlload, lets a CA client end the server's own
+ * threads. Two channel filters:
  *
  *   pv.{"dieEvent":{}}    a monitor of it ends the thread that sends it, the client's CAS-event
- *   pv.{"dieClient":{}}   creating the channel ends the thread that creates it, the client's CAS-client
+ *   pv.{"dieClient":{}}   creating the channel ends its thread, the client's CAS-client
  *
- * In this order, both ends come where the thread holds no lock of the CA server's. What the server keeps for the client,
- * its socket too, is lost with them.
+ * In this order, each thread ends while it holds no lock of the CA server's. The server loses what
+ * it keeps for the client, its socket too.
  */
 #include <pthread.h>
 #include <stddef.h>
@@ -49,8 +50,8 @@ static db_field_log *dieInUpdate(void *own, dbChannel *channel, db_field_log *up
     return update;
 }
 
-static void standBeforeUpdates(dbChannel *channel, void *own, chPostEventFunc **function, void **argument,
-                               db_field_log *probe)
+static void standBeforeUpdates(dbChannel *channel, void *own, chPostEventFunc **function,
+                               void **argument, db_field_log *probe)
 {
     (void)channel;
     (void)own;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Clients that vanish without a FIN: on a host of their own (a network namespace), whose address is taken away; where
-that is not permitted, behind a proxy on this host that falls silent.
+"""Clients that vanish without a FIN: on a host of their own (a network namespace), whose address is
+taken away; where that is not permitted, behind a proxy on this host that falls silent.
 
 This file is also the program that runs in that namespace.
 """
@@ -19,7 +19,8 @@ from iocprocess import IocError
 INSIDE = "--inside-own-network"
 NEAR = "10.99.0.1"
 FAR = "10.99.0.2"
-# How soon the IOC's system notices that a peer is gone. The defaults are two hours, and a quarter of an hour.
+# How soon the IOC's system notices that a peer is gone. The defaults are two hours, and a quarter
+# of an hour.
 SETTINGS = {"tcp_keepalive_time": 3, "tcp_keepalive_intvl": 1, "tcp_keepalive_probes": 3, "tcp_retries2": 3}
 
 
@@ -28,8 +29,8 @@ def ip(*arguments):
 
 
 def enter_own_network():
-    """Runs this program again in a network namespace of its own. Returns there, or here when it is not permitted:
-    whether it is in one."""
+    """Runs this program again in a network namespace of its own. Returns there, or here when it is
+    not permitted: whether it is in one."""
     if INSIDE in sys.argv:
         sys.argv.remove(INSIDE)
         ip("link", "set", "lo", "up")
@@ -89,7 +90,8 @@ class FarHost:
 
 
 class SilentProxy:
-    """Passes bytes on until it is told to fall silent. The IOC cannot notice: this host still answers for it."""
+    """Passes bytes on until it is told to fall silent. The IOC cannot notice: this host still
+    answers for it."""
 
     how = "a proxy that falls silent (no network namespace is permitted here)"
 

@@ -7,26 +7,26 @@ import os
 import re
 import signal
 import sys
-import tempfile
 import time
 from pathlib import Path
 
-from iocprocess import TOP, Ioc, IocError, free_port
+from iocprocess import TOP, Ioc, IocError, free_port, mistake_is_told
 
 FLEET_DIR = TOP / "examples" / "fleet"
 CAPACITY = 2
 GRACE_MS = 2000
-# Bounds of waits, none of which is a measure of anything: what is waited for usually comes in milliseconds.
+# Bounds of waits; they measure nothing, since the awaited change usually comes in milliseconds.
 SOON_S = 20.0
 LOOK_S = 0.02
 ASKS = 1000
 WARM_UP = 300
-# As in demo.py: what malloc's own bookkeeping moves between two readings of an IOC in which nothing changed.
+# As in demo.py: malloc's own bookkeeping moves by this much between two readings of an IOC in which
+# nothing changed.
 HEAP_NOISE_BYTES = 4096
 
 
 class Checks:
-    """Prints a line for each, and counts."""
+    """Prints a line for each check, and counts."""
 
     def __init__(self):
         self.passed = 0
@@ -50,7 +50,8 @@ class Fleet:
 
     def _start(self, script, port, program="fleet-ioc"):
         settings = {"FLEET": self.table, "OWNER_PORT": self.owner_port, "ASKER_PORT": port, "GRACE": GRACE_MS}
-        # What a thread keeps for itself of what it has freed counts as in use, and takes thousands of asks to settle.
+        # Glibc counts a thread's cache of freed blocks as in use, and the cache takes thousands of
+        # asks to settle.
         settings["GLIBC_TUNABLES"] = "glibc.malloc.tcache_count=0"
         return Ioc(program, script, settings, directory=FLEET_DIR)
 
@@ -80,7 +81,7 @@ def read(ioc, pv):
 
 
 def eventually(look, wanted, timeout_s=SOON_S):
-    """Looks until it is as wanted, or the time is over; what was seen last."""
+    """Looks until the value is as wanted, or the time is over. Returns the value seen last."""
     end = time.monotonic() + timeout_s
     seen = look()
     while not wanted(seen) and time.monotonic() < end:
@@ -90,7 +91,7 @@ def eventually(look, wanted, timeout_s=SOON_S):
 
 
 def wait_for(ioc, pv, wanted, timeout_s=SOON_S):
-    """Waits until a PV has this value; what it had last."""
+    """Waits until a PV has this value. Returns the value that it had last."""
     return eventually(lambda: read(ioc, pv), lambda seen: seen == wanted, timeout_s)
 
 
@@ -108,7 +109,8 @@ def show(ioc, level=2):
 
 
 def units(ioc):
-    """Reserved and active units of the resource, as the table has them; None: there is no resource."""
+    """Reserved and active units of the resource, as the table has them; None: there is no resource.
+    """
     found = re.search(r"key scan, (\d+) reserved \+ (\d+) at work of (\d+)", show(ioc, 1))
     return tuple(map(int, found.groups())) if found else None
 
@@ -237,7 +239,7 @@ def death_of_the_asker_of_a_job(checks, owner, asker):
 
 
 def death_of_the_owner(checks, owner, asker):
-    """A lease of the owner's that is out when it is killed."""
+    """Kills the owner while one of its units is leased."""
     held = asker.command("fleetHold")[-1]
     os.kill(owner.pid, signal.SIGKILL)
     owner.wait()
@@ -251,7 +253,7 @@ def death_of_the_owner(checks, owner, asker):
 
 
 def owner_again(checks, owner, asker, held):
-    """What was asked for while nobody offered it is asked for again by the asker's database."""
+    """The asker's database asks again for a scan that no owner offered at first."""
     outcome = eventually(lambda: read(asker, "asker:a:outcome"), lambda seen: str(total(3)) in seen)
     checks.true("who was told that nobody offers it is served now", outcome.startswith(f"done {total(3)} "), outcome)
     one_scan(checks, owner, asker)
@@ -353,17 +355,14 @@ MISTAKES = (
 
 
 def mistakes(checks, fleet):
-    # Somebody must have made the table with the usual numbers.
+    # The owner makes the table first, with the usual numbers.
     with fleet.owner():
         for commands, text in MISTAKES:
-            with tempfile.NamedTemporaryFile("w", suffix=".cmd") as script:
-                script.write(f"on error break\n{commands}\necho not reached\n")
-                script.flush()
-                settings = {"FLEET": fleet.table}
-                with Ioc("fleet-ioc", script.name, settings, directory=FLEET_DIR, waits=False) as ioc:
-                    told = ioc.started_wrongly(text) and not ioc.wait_for_line("not reached", 0.0)
-                    shown = "\n".join(ioc.output())
-            checks.true(f"told: {commands}".replace("\n", "; "), told, shown)
+            settings = {"FLEET": fleet.table}
+            told, output = mistake_is_told(
+                commands, text, program="fleet-ioc", settings=settings, directory=FLEET_DIR
+            )
+            checks.true(f"told: {commands}".replace("\n", "; "), told, "\n".join(output))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * crewFleetAsk and crewFleetRun in one IOC that is owner and asker: how jobs end, what is refused, and that the unit is
- * back after each. C++, for a job that throws.
+ * crewFleetAsk and crewFleetRun in one IOC that is owner and asker: how jobs end, what is refused,
+ * and that the unit is back after each. C++, for a job that throws.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ namespace {
 
 const char *const KEY = "work";
 const uint32_t UNITS = 2;
-/* For what takes microseconds; a death is seen within a second or so. */
+/* Bounds waits that take microseconds; a death is seen within a second or so. */
 const double LONG_S = 30.0;
 const uint32_t LONG_MS = 30000;
 const double LOOK_S = 0.01;
@@ -51,8 +51,8 @@ struct Job {
     char thread[16];
 
     explicit Job(Kind what)
-        : kind(what), go(epicsEventMustCreate(epicsEventEmpty)), ended(epicsEventMustCreate(epicsEventEmpty)),
-          outcome(-1), value(0), calls(0), thread()
+        : kind(what), go(epicsEventMustCreate(epicsEventEmpty)),
+          ended(epicsEventMustCreate(epicsEventEmpty)), outcome(-1), value(0), calls(0), thread()
     {
     }
 
@@ -200,7 +200,10 @@ void as_many_jobs_run_as_there_are_units()
     CHECK_EQ(freeUnits(), UNITS);
 }
 
-/* The set is idle before the unit is: whoever gets the unit finds a set, at once, every time. */
+/*
+ * The set is idle before the unit is free: the asker that gets the unit finds a set, at once, every
+ * time.
+ */
 void a_unit_that_is_free_has_a_set()
 {
     char text[CREW_LEASE_TEXT_BYTES];
@@ -235,7 +238,8 @@ void who_waits_is_woken_by_the_end_of_a_job()
 
     REQUIRE_EQ(start(&first), CREW_OK);
     REQUIRE_EQ(start(&second), CREW_OK);
-    REQUIRE(epicsThreadCreate("asker", 50, epicsThreadGetStackSize(epicsThreadStackSmall), askAndWait, &asker) != NULL);
+    REQUIRE(epicsThreadCreate("asker", 50, epicsThreadGetStackSize(epicsThreadStackSmall),
+                              askAndWait, &asker) != NULL);
     CHECK(epicsEventWaitWithTimeout(asker.done, 0.2) == epicsEventWaitTimeout);
     epicsEventMustTrigger(first.go);
     REQUIRE(epicsEventWaitWithTimeout(asker.done, LONG_S) == epicsEventOK);
@@ -313,7 +317,7 @@ void a_lease_that_nobody_brings_is_taken_back()
     CHECK_EQ(crewFleetRun(second.c_str(), NULL, run, &job, ended), CREW_FLEET_NOT_RESERVED);
 }
 
-/* Also with a job at work, whose unit then is nobody's. */
+/* Also with a job at work, whose unit then belongs to no resource. */
 void after_a_reset_the_pool_is_published_anew()
 {
     Job job(Job::WAITS);
@@ -348,13 +352,16 @@ void what_cannot_be_asked_for_is_told()
 bool startIoc()
 {
     iocshRegisterCommon();
-    if (dbLoadDatabase("base.dbd", BASE_DBD, NULL) != 0 || dbLoadDatabase("crew.dbd", CREW_DBD, NULL) != 0) {
+    if (dbLoadDatabase("base.dbd", BASE_DBD, NULL) != 0 ||
+        dbLoadDatabase("crew.dbd", CREW_DBD, NULL) != 0) {
         return false;
     }
     crewRegistrar();
-    return registerAllRecordDeviceDrivers(pdbbase) == 0 && crewFleetOpen(fleetName.c_str(), 0, 0, 0, 0) == 0 &&
+    return registerAllRecordDeviceDrivers(pdbbase) == 0 &&
+           crewFleetOpen(fleetName.c_str(), 0, 0, 0, 0) == 0 &&
            crewPoolOpen("jobs", "worker:small:50 other:small:50", (int)UNITS, 0, 0) == 0 &&
-           crewPoolFind("jobs", &pool) == CREW_OK && iocInit() == 0 && crewFleetPublish("jobs", KEY, NULL) == 0;
+           crewPoolFind("jobs", &pool) == CREW_OK && iocInit() == 0 &&
+           crewFleetPublish("jobs", KEY, NULL) == 0;
 }
 
 } // namespace

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""The demonstration IOC under clients that do it harm: killed in the middle of monitors, vanished without a FIN, reading
-nothing, flapping, scanning, sending garbage. Again and again; then an IOC whose own threads are killed while they serve.
+"""The demonstration IOC under clients that do it harm: killed in the middle of monitors, vanished
+without a FIN, reading nothing, flapping, scanning, sending garbage. Again and again; then an IOC
+whose own threads are killed while they serve.
 
 Prints what was seen next to what is wanted, and exits with 1 when a figure is wrong.
 """
@@ -32,7 +33,7 @@ SCANS = 100
 NOTICED_S = 300.0
 # Some way below the 15 s for which a CA server without Crew stops accepting.
 SERVED_MS = 5000.0
-# What malloc's own bookkeeping, and the CA server's free lists, move between two readings.
+# Malloc's own bookkeeping and the CA server's free lists move by this much between two readings.
 HEAP_NOISE_BYTES = 16384
 
 
@@ -53,7 +54,7 @@ class Tally:
 
 
 def eventually(condition, timeout_s):
-    """Polls until it is true, or the time is over; whether it is."""
+    """Polls until the condition is true, or the time is over. Returns whether it came true."""
     end = time.monotonic() + timeout_s
     while not condition():
         if time.monotonic() > end:
@@ -63,7 +64,8 @@ def eventually(condition, timeout_s):
 
 
 def killed_clients(ioc, tally, dice):
-    """Client processes killed by SIGKILL: holding monitors, or anywhere in connecting and disconnecting."""
+    """Client processes killed by SIGKILL: holding monitors, or anywhere in connecting and
+    disconnecting."""
     holding = [LibcaClient(ioc.environment, PV, "hold", 5) for _ in range(2)]
     for client in holding:
         client.wait_for_line("holding 5")
@@ -76,7 +78,8 @@ def killed_clients(ioc, tally, dice):
 
 
 def flapping(ioc, tally, dice):
-    """Many at once: connect, read, monitor, and go; half of them by a reset, some before they have said a word."""
+    """Many at once: connect, read, monitor, and go; half of them by a reset, some before they have
+    said a word."""
     end = time.monotonic() + 4.0
 
     def flap(own):
@@ -105,7 +108,7 @@ def flapping(ioc, tally, dice):
 
 
 def garbage(dice):
-    """Something that a scanner, or a broken client, would send."""
+    """Bytes that a scanner, or a broken client, would send."""
     header = struct.Struct(">HHHHII")
     version = header.pack(0, 0, 0, 13, 0, 0)
     return dice.choice(
@@ -139,7 +142,8 @@ def scanners(ioc, tally, dice):
 
 
 def slow_readers(ioc, tally):
-    """Clients that subscribe to far more than they read. Whether the server's sending was seen to be stuck."""
+    """Runs clients that subscribe to far more than they read. Returns whether the server's sending
+    was seen to be stuck."""
     readers = [Circuit(ioc.port, PV, "127.0.2.2") for _ in range(SLOW_READERS)]
     for reader in readers:
         reader.monitor_unread(WIDE_PV, 50)
@@ -155,8 +159,8 @@ def slow_readers(ioc, tally):
 
 
 def half_open(ioc, tally, far, own_network):
-    """Clients that are gone without a FIN. Whether they held exactly their sets, others were served, and the sets came
-    back; seconds until then."""
+    """Clients that are gone without a FIN. Whether they held exactly their sets, others were
+    served, and the sets came back; seconds until then."""
     ioc.wait_for_clients(0)
     far.connect(ioc.port, [PV, QUIET_PV] * 4)
     held = eventually(lambda: cas_pool(ioc)["busy"] == 8, NOTICED_S)
@@ -177,7 +181,8 @@ def half_open(ioc, tally, far, own_network):
 
 
 def fill_free_lists(ioc):
-    """The CA server never gives back what it once had for its clients: as many, and as wide ones, as it will ever have."""
+    """The CA server never gives back what it once had for its clients: as many, and as wide ones,
+    as it will ever have."""
     wide = [Circuit(ioc.port, PV, f"127.0.2.{1 + i % 2}") for i in range(20)]
     for client in wide:
         client.monitor_unread(WIDE_PV, 50)
@@ -190,7 +195,8 @@ def fill_free_lists(ioc):
 
 
 def turn(ioc, tally, dice, far, own_network):
-    """Everything once; then what the IOC holds. Whether all was as it should be, and the slowest of 20 clients."""
+    """Everything once; then what the IOC holds. Whether all was as it should be, and the slowest of
+    20 clients."""
     killed_clients(ioc, tally, dice)
     right = slow_readers(ioc, tally)
     flapping(ioc, tally, dice)
@@ -254,7 +260,7 @@ def hostile_step(table, tally, seconds, seed, own_network):
 
 
 def deaths_step(table, count):
-    """Both threads that serve a client end while they do."""
+    """Ends both threads that serve a client while they serve it."""
     table.heading(f"An IOC with 3 sets whose own threads end while they serve, {count} times")
     with tempfile.NamedTemporaryFile("w", suffix=".cmd") as script:
         script.write(
@@ -311,8 +317,8 @@ def main():
     tally.add("server threads ended while serving", deaths_step(table, 20))
     print()
     tally.print()
-    print(f"\n{table.right} passed, {table.wrong} failed")
-    return 0 if table.wrong == 0 else 1
+    print()
+    return table.sums()
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""An IOC image for RTEMS on a Zynq, booted in QEMU: its console is QEMU's standard input and output."""
+"""An IOC image for RTEMS on a Zynq, booted in QEMU: its console is QEMU's standard input and
+output."""
 
 import re
 import time
@@ -15,9 +16,9 @@ LINES_SHOWN = 20
 
 
 class Image(Console):
-    """A running image. `settings` go to its startup script as macros. CA is forwarded from a port on the loopback
-    interface here to the same port there, so to the IOC every client comes from QEMU's gateway. Without a script it is
-    no IOC but a program that ends by itself."""
+    """A running image. `settings` go to its startup script as macros. CA is forwarded from a port
+    on the loopback interface here to the same port there, so to the IOC every client comes from
+    QEMU's gateway. Without a script it is no IOC but a program that ends by itself."""
 
     def __init__(self, program="demo-ioc", script="st.cmd", settings=None):
         self.port = free_port()
@@ -55,8 +56,9 @@ class Image(Console):
         return int(found.group(1)), int(found.group(2))
 
     def settled_memory(self, timeout_s=60.0):
-        """Those figures, once what is free has not changed for two seconds: the network gives back in its own time.
-        (The largest block may go on moving by a few bytes: the shell keeps the lines that it was given.)"""
+        """Those figures, once what is free has not changed for two seconds: the network gives back
+        in its own time. (The largest block may go on moving by a few bytes: the shell keeps the
+        lines that it was given.)"""
         end = time.monotonic() + timeout_s
         seen = [self.memory()]
         while len(seen) < 5 or len({free for free, _ in seen[-5:]}) > 1:
@@ -76,6 +78,6 @@ class Image(Console):
         return found
 
     def exit(self):
-        """Has it exit; 0 when the system has shut down in good order."""
+        """Has it exit. Returns 0 when the system has shut down in good order."""
         status = super().exit()
         return status if self.wait_for_line(HALTED, 5.0) else -1

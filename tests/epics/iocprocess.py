@@ -1,16 +1,18 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""An IOC as a child process: started on ports of its own, spoken to through its shell."""
+"""An IOC as a child process, on ports of its own; tests type at its shell."""
 
 import os
 import re
 import socket
 import subprocess
+import tempfile
 import threading
 import time
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[2]
-# The IOCs, the client and the preloadable drop-in: another build of them can be named.
+# Where the IOCs, the client and the preloadable drop-in are; the environment can name another
+# build.
 BUILD = Path(os.environ.get("CREW_IOC_PROGRAMS") or TOP / "build" / "ioc")
 IOC_DIR = TOP / "examples" / "ioc"
 PROMPT = "ioc> "
@@ -58,7 +60,7 @@ def private_environment(port, repeater_port):
 
 
 class Console:
-    """An IOC that is spoken to through its shell. A subclass starts the process and says what its figures are."""
+    """An IOC behind its shell. A subclass starts the process and reads its figures."""
 
     def __init__(self, command, **process):
         self.lines = []
@@ -102,7 +104,7 @@ class Console:
     def command(self, text, timeout_s=ANSWER_TIMEOUT_S):
         """Has the shell run one command and returns the lines that it printed meanwhile."""
         self._marks += 1
-        # Whatever else prints may have left its line unfinished.
+        # Another thread of the IOC may have left its line unfinished.
         mark = re.compile(rf"(?<!echo )mark-{self._marks}$")
         with self._arrived:
             start = len(self.lines)
@@ -118,7 +120,7 @@ class Console:
             return [line for line in self.lines[start : end()] if not line.startswith("echo mark-")]
 
     def wait_for_line(self, text, timeout_s=5.0):
-        """Whether a line that contains `text` has been printed, or is within the time."""
+        """Whether the IOC has printed a line that contains `text`, or does so within the time."""
         with self._arrived:
 
             def printed():
@@ -128,7 +130,8 @@ class Console:
             return printed()
 
     def wait_for_match(self, pattern, timeout_s):
-        """The first printed line that matches, as soon as there is one within the time; else None."""
+        """The first printed line that matches, as soon as there is one within the time; else None.
+        """
 
         def look():
             return next(filter(None, (re.search(pattern, line) for line in self.lines)), None)
@@ -169,7 +172,7 @@ class Console:
             time.sleep(0.02)
 
     def exit(self):
-        """Has it exit; the exit status."""
+        """Has it exit. Returns the exit status."""
         self._process.stdin.write("exit\n")
         self._process.stdin.close()
         return self._process.wait(EXIT_TIMEOUT_S)
@@ -184,8 +187,8 @@ class Console:
 
 
 class Ioc(Console):
-    """A running IOC. `settings` go to its startup script through the environment. Unless told not to, waits until the
-    script has run."""
+    """A running IOC. `settings` go to its startup script through the environment. Unless told not
+    to, waits until the script has run."""
 
     def __init__(
         self, program="demo-ioc", script="st.cmd", settings=None, wrapper=(), waits=True, directory=IOC_DIR
@@ -202,7 +205,7 @@ class Ioc(Console):
         return self._process.pid
 
     def wait(self):
-        """Waits for its end; the exit status."""
+        """Waits for its end. Returns the exit status."""
         return self._process.wait(EXIT_TIMEOUT_S)
 
     def threads(self):
@@ -237,3 +240,14 @@ class Ioc(Console):
         with self._arrived:
             self._arrived.wait_for(lambda: self._ended, START_TIMEOUT_S)
         return self._process.wait(EXIT_TIMEOUT_S) == 1 and self.wait_for_line(text, 0.0)
+
+
+def mistake_is_told(commands, text, **ioc):
+    """Whether a startup script of these commands prints `text` and ends there, and all that its IOC
+    printed."""
+    with tempfile.NamedTemporaryFile("w", suffix=".cmd") as script:
+        script.write(f"on error break\n{commands}\necho not reached\n")
+        script.flush()
+        with Ioc(script=script.name, waits=False, **ioc) as started:
+            told = started.started_wrongly(text) and not started.wait_for_line("not reached", 0.0)
+            return told, started.output()

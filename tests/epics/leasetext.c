@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* A lease as text: what is printed is read again, and what is no lease is told. Likewise a key. */
+/*
+ * A lease as text: the printed text is read back as the same lease, and a text that is none is
+ * refused. Likewise a key.
+ */
 #include <inttypes.h>
 
 #include <crewFleet.h>
 
 #include "check.h"
+#include "dice.h"
 
 #define ROUNDS 100000u
 
@@ -12,10 +16,7 @@ static uint64_t dice;
 
 static uint64_t roll(void)
 {
-    dice ^= dice << 13;
-    dice ^= dice >> 7;
-    dice ^= dice << 17;
-    return dice;
+    return dice_roll(&dice);
 }
 
 /* A resource's bits below 2^62: kind, node, slot and generation, each within its own width. */
@@ -32,8 +33,8 @@ static crew_fleet_lease rolled(void)
 
 static int same(const crew_fleet_lease *a, const crew_fleet_lease *b)
 {
-    return a->resource.bits == b->resource.bits && a->fence == b->fence && a->holder.node == b->holder.node &&
-           a->holder.incarnation == b->holder.incarnation;
+    return a->resource.bits == b->resource.bits && a->fence == b->fence &&
+           a->holder.node == b->holder.node && a->holder.incarnation == b->holder.incarnation;
 }
 
 static void a_printed_lease_is_read_again(void)
@@ -83,10 +84,11 @@ static void it_reads_as_the_header_says(void)
 static void what_is_no_lease_is_told(void)
 {
     static const char *const wrong[] = {
-        "", ":", "::", "1.0.0.3", "1.0.0.3:", "1.0.0.3:17", "1.0.0.3:17:", "1.0.0.3:17:2", "1.0.0.3:17:2.",
-        "1.0.0:17:2.5", "1.0.0.3.4:17:2.5", "1.0.0.3:17:2.5.6", "1.0.0.3:17:2.5 ", " 1.0.0.3:17:2.5",
-        "1.0.0.3: 17:2.5", "1.0.0.3:+17:2.5", "1.0.0.3:-1:2.5", "1.0.0.3:0x11:2.5", "1.0.0.3:17:2,5", "64.0.0.3:17:2.5",
-        "1.0.0.3:18446744073709551616:2.5", "1.0.0.3:17:4294967296.5", "1.0.0.3:17:2.4294967296",
+        "", ":", "::", "1.0.0.3", "1.0.0.3:", "1.0.0.3:17", "1.0.0.3:17:", "1.0.0.3:17:2",
+        "1.0.0.3:17:2.", "1.0.0:17:2.5", "1.0.0.3.4:17:2.5", "1.0.0.3:17:2.5.6", "1.0.0.3:17:2.5 ",
+        " 1.0.0.3:17:2.5", "1.0.0.3: 17:2.5", "1.0.0.3:+17:2.5", "1.0.0.3:-1:2.5",
+        "1.0.0.3:0x11:2.5", "1.0.0.3:17:2,5", "64.0.0.3:17:2.5", "1.0.0.3:18446744073709551616:2.5",
+        "1.0.0.3:17:4294967296.5", "1.0.0.3:17:2.4294967296",
         "1.0.0.00000000000000000000000000000000003:17:2.5", "scan:17:2.5",
     };
     crew_fleet_lease lease = {{7}, 7, {7, 7}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Random calls, on a pool over the simulated port and on the reference; after each call the answers
-//! and all figures are the same, after each run everything that is counted twice agrees.
+//! Random calls, on a pool over the simulated port and on the reference; after each call the
+//! answers and all figures are the same, after each run everything that is counted twice agrees.
 //!
 //! `CREW_REFERENCE_RUNS` sets the number of runs, else 1,000; `CREW_REFERENCE_SEED` a number that
 //! decides which runs, else 0. A run that fails is printed, shortened.
@@ -27,8 +27,8 @@ const STACK: usize = 64 * KIB;
 const OVERHEAD: usize = 1_000;
 const OPERATIONS: usize = 50;
 
-/// One call. Numbers that choose among what there is are taken modulo how much there is; handles may be
-/// of what has ended.
+/// One call. Numbers that choose among what there is are taken modulo how much there is; handles
+/// may be of what has ended.
 #[derive(Clone, Copy, Debug)]
 enum Op {
     Open { roles: usize, capacity: u32, prestart: u32, keep: u32, per_peer: u32, extra: usize },
@@ -345,7 +345,8 @@ impl Pair {
     }
 }
 
-/// Answers that the runs of the normal tests must have seen, so that they cannot become weak unseen.
+/// Answers that the runs of the normal tests must have seen, so that they cannot become weak
+/// unseen.
 const EXPECTED: [&str; 32] = [
     "acquire: AtCapacity",
     "acquire: Ok",

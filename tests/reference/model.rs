@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The reference: what the pools shall answer and count, in plain collections, one call after the
-//! other. Nothing is atomic here and nothing is packed; a set is idle because nobody has it.
+//! The reference: what the pools must answer and count, in plain collections, one call after the
+//! other. Nothing is atomic here and nothing is packed; a set is idle because no lease has it.
 //!
 //! Threads move only in [`Model::settle`]; the driver sees to it that the same is true of the core.
 
@@ -117,7 +117,7 @@ pub struct Model {
     pub lives: usize,
     leases: Vec<Lease>,
     jobs: Vec<Job>,
-    /// Job cells whose results nobody has taken.
+    /// Job cells whose results no joiner has taken.
     cells: BTreeSet<usize>,
     /// The last lease that was taken away from each set.
     revoked: BTreeMap<usize, usize>,
@@ -452,7 +452,7 @@ impl Model {
         }
         self.cells.extend(cell);
         let job = self.jobs.len();
-        // A detached job that was never joinable has a name too, which nobody knows.
+        // A detached job that was never joinable has a name too, which no caller knows.
         self.jobs.push(Job { how, cell, state: JobState::Given, detached: !joinable });
         *self.thread_mut(p, slot, role) = Thread::Has(job);
         Ok(cell)
@@ -536,7 +536,7 @@ impl Model {
         bytes.is_some()
     }
 
-    /// What the pool shall say of itself.
+    /// The figures that the pool must report.
     pub fn usage(&self, life: usize) -> Option<PoolUsage> {
         let pool = self.pools[self.slot_of(life)?].as_ref()?;
         let age = |since: u64| ((self.now_ms >> 10) - since) * 1024 / 1000;

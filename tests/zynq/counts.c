@@ -1,36 +1,25 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "counts.h"
-#include "check.h"
-#include "machine.h"
-#include "port_sim.h"
+#include "count_calls.h"
 #include "sim_context.h"
+#include "sim_suite.h"
 
-#define STACK_BYTES 4096u
-#define LONG_MS 20000u
-/* So many that reading the timer is less than a hundredth of an instruction of each. */
-#define ROUNDS 2000u
 #define SETS (PORT_SIM_THREADS / CREW_MAX_ROLES)
 #define COUNTS_MAX 16u
-
-#define SAME_ROLE { "member", STACK_BYTES, 10u }
 
 typedef struct count {
     const char *name;
     uint32_t instructions;
 } count;
 
-static const crew_role roles[CREW_MAX_ROLES] = {
-    SAME_ROLE, SAME_ROLE, SAME_ROLE, SAME_ROLE, SAME_ROLE, SAME_ROLE, SAME_ROLE, SAME_ROLE
-};
 static count counts[COUNTS_MAX];
 static uint32_t count_of;
 
-/* The ticks of `times` times the same, the loop around it included; rounded. */
-static void note(const char *name, uint32_t ticks, uint32_t times)
+static void note(const char *name, uint32_t instructions)
 {
     REQUIRE(count_of < COUNTS_MAX);
     counts[count_of].name = name;
-    counts[count_of].instructions = (ticks * MACHINE_INSTRUCTIONS_PER_TICK + times / 2u) / times;
+    counts[count_of].instructions = instructions;
     count_of++;
 }
 
@@ -39,44 +28,28 @@ static int opened(uint32_t role_count, uint32_t capacity, crew_pool *pool)
     crew_pool_options options = CREW_POOL_OPTIONS_INIT;
 
     options.name = "counted";
-    options.roles = roles;
+    options.roles = sim_roles;
     options.role_count = role_count;
     options.capacity = capacity;
     options.prestart = 1u;
     return CHECK_EQ(crew_pool_open(&options, pool), CREW_OK);
 }
 
-static void close_pool(crew_pool pool)
+static void close_counted(crew_pool pool)
 {
-    (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
-    (void)CHECK_EQ(port_sim_threads(), 0);
-}
-
-static int32_t job_nothing(void *argument)
-{
-    (void)argument;
-    return 0;
+    close_pool(pool);
+    check_nothing_left();
 }
 
 /* ---- leases ---- */
 
 static void count_acquire_and_release(const char *name, uint32_t capacity)
 {
-    int32_t refused = 0;
     crew_pool pool;
-    crew_lease lease;
-    uint32_t begin;
-    uint32_t i;
 
     REQUIRE(opened(1u, capacity, &pool));
-    begin = machine_ticks();
-    for (i = 0; i < ROUNDS; i++) {
-        refused |= crew_acquire(pool, 0u, &lease, NULL);
-        refused |= crew_release(lease);
-    }
-    note(name, machine_ticks() - begin, ROUNDS);
-    (void)CHECK_EQ(refused, 0);
-    close_pool(pool);
+    note(name, count_lease(&pool));
+    close_counted(pool);
 }
 
 static void acquire_and_release_do_not_depend_on_the_capacity(void)
@@ -112,8 +85,8 @@ static int lease_all(crew_pool pool, crew_lease *leases, uint32_t *workers)
 }
 
 /*
- * The core's part of a job, without a switch in it. What a worker's thread would say to the core this thread says in its
- * place: no other one runs meanwhile.
+ * The core's part of a job, without a switch in it: this thread makes the worker's calls in its
+ * place, since no other thread runs meanwhile.
  */
 static void dispatch_is_counted_without_threads(void)
 {
@@ -121,61 +94,51 @@ static void dispatch_is_counted_without_threads(void)
     uint32_t workers[SETS * CREW_MAX_ROLES];
     crew_work work;
     crew_pool pool;
-    uint32_t run_ticks = 0;
-    uint32_t worker_ticks = 0;
+    uint32_t run_taken = 0;
+    uint32_t worker_taken = 0;
     uint32_t wrong = 0;
     uint32_t round;
     uint32_t i;
 
     REQUIRE(opened(CREW_MAX_ROLES, SETS, &pool));
     REQUIRE(lease_all(pool, leases, workers));
-    for (round = 0; round < ROUNDS / (SETS * CREW_MAX_ROLES); round++) {
-        const uint32_t begin = machine_ticks();
+    for (round = 0; round < COUNT_ROUNDS / (SETS * CREW_MAX_ROLES); round++) {
+        const uint32_t begin = stopwatch_now();
         uint32_t middle;
 
         for (i = 0; i < SETS * CREW_MAX_ROLES; i++) {
-            wrong += crew_run(leases[i / CREW_MAX_ROLES], i % CREW_MAX_ROLES, "nothing", job_nothing, NULL, NULL) !=
-                     CREW_OK;
+            wrong += crew_run(leases[i / CREW_MAX_ROLES], i % CREW_MAX_ROLES, "nothing",
+                              job_nothing, NULL, NULL) != CREW_OK;
         }
-        middle = machine_ticks();
+        middle = stopwatch_now();
         for (i = 0; i < SETS * CREW_MAX_ROLES; i++) {
             wrong += crew_worker_next(workers[i], &work) != CREW_WORK_RUN;
             crew_worker_done(workers[i], CREW_JOB_RETURNED, 0);
         }
-        worker_ticks += machine_ticks() - middle;
-        run_ticks += middle - begin;
+        worker_taken += stopwatch_now() - middle;
+        run_taken += middle - begin;
     }
     (void)CHECK_EQ(wrong, 0);
-    note("run", run_ticks, round * SETS * CREW_MAX_ROLES);
-    note("next_done", worker_ticks, round * SETS * CREW_MAX_ROLES);
+    note("run", count_each(run_taken, round * SETS * CREW_MAX_ROLES));
+    note("next_done", count_each(worker_taken, round * SETS * CREW_MAX_ROLES));
     for (i = 0; i < SETS; i++) {
         (void)CHECK_EQ(crew_release(leases[i]), CREW_OK);
     }
     (void)CHECK_EQ(crew_pool_trim(pool, 1u), CREW_OK);
-    close_pool(pool);
+    close_counted(pool);
 }
 
 static void round_trip_of_a_job(void)
 {
-    int32_t refused = 0;
     crew_result result = CREW_RESULT_INIT;
     crew_pool pool;
     crew_lease lease;
-    crew_job job;
-    uint32_t begin;
-    uint32_t i;
 
     REQUIRE(opened(1u, 1u, &pool));
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
-    begin = machine_ticks();
-    for (i = 0; i < ROUNDS; i++) {
-        refused |= crew_run(lease, 0u, "nothing", job_nothing, NULL, &job);
-        refused |= crew_join(job, LONG_MS, &result);
-    }
-    note("job_round_trip", machine_ticks() - begin, ROUNDS);
-    (void)CHECK_EQ(refused, 0);
+    note("job_round_trip", count_job(&lease, &result));
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
-    close_pool(pool);
+    close_counted(pool);
 }
 
 /* ---- what they are compared with ---- */
@@ -183,7 +146,7 @@ static void round_trip_of_a_job(void)
 static crew_event ping;
 static crew_event pong;
 
-/* Until nobody plays any more. */
+/* Until the other thread posts no more. */
 static int32_t job_plays(void *argument)
 {
     const crew_port *port = port_sim();
@@ -195,7 +158,7 @@ static int32_t job_plays(void *argument)
     return 0;
 }
 
-/* The least that a hand-over to another thread of this port and back can be. */
+/* The floor: no hand-over to another thread of this port and back can take less. */
 static void round_trip_of_two_events(void)
 {
     const crew_port *port = port_sim();
@@ -211,16 +174,16 @@ static void round_trip_of_two_events(void)
     REQUIRE(opened(1u, 1u, &pool));
     REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
     REQUIRE_EQ(crew_run(lease, 0u, "plays", job_plays, NULL, &job), CREW_OK);
-    begin = machine_ticks();
-    for (i = 0; i < ROUNDS; i++) {
+    begin = stopwatch_now();
+    for (i = 0; i < COUNT_ROUNDS; i++) {
         port->event_post(NULL, &ping);
         lost += port->event_wait(NULL, &pong, LONG_MS) != 1;
     }
-    note("event_ping_pong", machine_ticks() - begin, ROUNDS);
+    note("event_ping_pong", count_each(stopwatch_now() - begin, COUNT_ROUNDS));
     (void)CHECK_EQ(lost, 0);
     (void)CHECK_EQ(crew_join(job, 2u * LONG_MS, NULL), CREW_OK);
     (void)CHECK_EQ(crew_release(lease), CREW_OK);
-    close_pool(pool);
+    close_counted(pool);
 }
 
 static volatile uint32_t balls;
@@ -241,25 +204,23 @@ static void round_trip_of_two_switches(void)
 
     REQUIRE_EQ(port_sim_threads(), 0);
     REQUIRE_EQ(sim_context_make(PORT_SIM_THREADS, ball_wall), 0);
-    begin = machine_ticks();
-    for (i = 0; i < ROUNDS; i++) {
+    begin = stopwatch_now();
+    for (i = 0; i < COUNT_ROUNDS; i++) {
         sim_context_switch(0u, PORT_SIM_THREADS);
     }
-    note("switch_ping_pong", machine_ticks() - begin, ROUNDS);
-    (void)CHECK_EQ(balls, ROUNDS);
+    note("switch_ping_pong", count_each(stopwatch_now() - begin, COUNT_ROUNDS));
+    (void)CHECK_EQ(balls, COUNT_ROUNDS);
 }
 
 int counts_take(crew_sink print, void *context)
 {
-    check.print = print;
-    check.context = context;
+    check_begin(print, context);
     RUN(acquire_and_release_do_not_depend_on_the_capacity);
     RUN(dispatch_is_counted_without_threads);
     RUN(round_trip_of_a_job);
     RUN(round_trip_of_two_events);
     RUN(round_trip_of_two_switches);
-    (void)check_sum();
-    return check.failed;
+    return check_end();
 }
 
 void counts_print(void)
@@ -267,6 +228,6 @@ void counts_print(void)
     uint32_t i;
 
     for (i = 0; i < count_of; i++) {
-        (void)printf("count %s %lu\n", counts[i].name, (unsigned long)counts[i].instructions);
+        count_print(counts[i].name, counts[i].instructions);
     }
 }

@@ -6,8 +6,9 @@
 #include "crew.h"
 
 /*
- * Counts, which is a suite of its own: the calls must do what they are counted for. After crew_boot and before
- * crew_seal. Returns the number of tests that failed. Meaningful under QEMU with `-icount shift=0` only.
+ * Counts, which is a suite of its own: the calls must do what they are counted for. After crew_boot
+ * and before crew_seal. Returns the number of tests that failed. Meaningful under QEMU with
+ * `-icount shift=0` only.
  */
 int counts_take(crew_sink print, void *context);
 

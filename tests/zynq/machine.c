@@ -41,16 +41,19 @@ static void say(const char *text)
 
 void machine_exception(uint32_t which, uint32_t address)
 {
-    static const char *const names[] = { "undefined instruction", "supervisor call", "prefetch abort", "data abort",
-                                         "interrupt" };
+    static const char *const names[] = { "undefined instruction", "supervisor call",
+                                         "prefetch abort", "data abort", "interrupt" };
     char text[80];
 
-    (void)snprintf(text, sizeof(text), "FAILED machine: %s at 0x%08lx\n", names[which], (unsigned long)address);
+    (void)snprintf(text, sizeof(text), "FAILED machine: %s at 0x%08lx\n", names[which],
+                   (unsigned long)address);
     say(text);
     machine_exit(1);
 }
 
-/* What the core's panic handler calls, in place of the C library's, which knows signals. */
+/*
+ * The core's panic handler calls this. It stands in place of the C library's, which needs signals.
+ */
 void abort(void)
 {
     say("FAILED machine: abort\n");

@@ -6,10 +6,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Under QEMU with `-icount shift=0` an instruction takes a nanosecond, and the global timer counts every 10 ns. */
+/*
+ * Under QEMU with `-icount shift=0` an instruction takes a nanosecond, and the global timer counts
+ * every 10 ns.
+ */
 #define MACHINE_INSTRUCTIONS_PER_TICK 10u
 
-/* Maps memory one to one. Everything that is not there, the first MiB included, faults. Called once, by the start-up. */
+/*
+ * Maps memory one to one. Everything that is not there, the first MiB included, faults. Called
+ * once, by the start-up.
+ */
 void memory_map(void);
 
 /* Writes bytes to the console. */

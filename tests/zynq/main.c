@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The self-test: all suites in one process, since a process boots Crew once; conformance last, since it seals. */
+/*
+ * The self-test: all suites in one process, since a process boots Crew once; conformance last,
+ * since it seals.
+ */
 #include "check_suites.h"
 #include "conformance.h"
 #include "counts.h"
 #include "port_sim.h"
 #include "simulated.h"
 
-/* What the conformance suite boots with. */
+/* The budget that the conformance suite boots with. */
 #define BUDGET_MIB 64u
 
 int main(void)

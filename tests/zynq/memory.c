@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * The MMU with a flat map, because of what the architecture says about memory without one: it is Strongly-ordered, where
- * exclusives need not work and unaligned accesses fault. The caches stay off. The rest of the map faults, so that NULL
- * and a stack outside the RAM do not go unnoticed.
+ * The MMU with a flat map, because of what the architecture says about memory without one: it is
+ * Strongly-ordered, where exclusives need not work and unaligned accesses fault. The caches stay
+ * off. The rest of the map faults, so that NULL and a stack outside the RAM do not go unnoticed.
  */
 #include "machine.h"
 

@@ -5,15 +5,19 @@
 
 #include <string.h>
 
-/* What a switch leaves on the stack, lowest address first: what the procedure call standard has a function preserve. */
+/*
+ * A switch leaves on the stack the registers that a function must preserve (procedure call
+ * standard), lowest address first.
+ */
 typedef struct frame {
     uint64_t d8_to_d15[8];
     uint32_t r3_to_r11[9]; /* r3 only to keep the stack aligned to 8 bytes */
     void (*pc)(void);
 } frame;
 
-static unsigned char stacks[PORT_SIM_THREADS][PORT_SIM_STACK_BYTES] __attribute__((section(".stacks"), aligned(8)));
-/* Of threads that are not running. */
+static unsigned char stacks[PORT_SIM_THREADS][PORT_SIM_STACK_BYTES]
+    __attribute__((section(".stacks"), aligned(8)));
+/* The frames of threads that are not running. */
 static frame *frames[1 + PORT_SIM_THREADS];
 
 int32_t sim_context_make(size_t number, void (*entry)(void))

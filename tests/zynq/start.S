@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* From power-on to main, and what becomes of exceptions. The processor comes in Supervisor mode, interrupts masked. */
+/*
+ * From power-on to main, and what becomes of exceptions. The processor comes in Supervisor mode,
+ * interrupts masked.
+ */
     .syntax unified
     .arm
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The console on the second UART, and what newlib's stdio asks of a system. A board's boot loader has set the speed. */
+/*
+ * The console on the second UART, and what newlib's stdio asks of a system. A board's boot loader
+ * has set the speed.
+ */
 #include "machine.h"
 
 #include <errno.h>
@@ -78,7 +81,7 @@ off_t _lseek(int file, off_t offset, int whence)
     return 0;
 }
 
-/* For the buffers of stdio; nothing else asks. */
+/* Only stdio asks, for its buffers. */
 void *_sbrk(ptrdiff_t bytes)
 {
     extern char __heap_start[];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The shell command demoConsole: a program at the other end of the console wants answers only, not its own words. */
+/* The shell command demoConsole: a program at the other end of the console wants answers only, not
+ * its own words. */
 #include <stdio.h>
 #include <termios.h>
 #include <unistd.h>
@@ -9,7 +10,8 @@
 
 #include "iocMain.h"
 
-static const iocshFuncDef consoleDef = {"demoConsole", 0, NULL, "No echo on the console: a program reads it.\n"};
+static const iocshFuncDef consoleDef = {"demoConsole", 0, NULL,
+                                        "No echo on the console: a program reads it.\n"};
 
 static void callConsole(const iocshArgBuf *args)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * An IOC: its definitions, a startup script, then the IOC shell until "exit" or the end of the input.
+ * An IOC: its definitions, a startup script, then the IOC shell until "exit" or the end of the
+ * input.
  *
  *   demo-ioc [script]
  *

@@ -5,7 +5,8 @@
 /* What the program's database definition file is called, without ".dbd". */
 extern const char *const iocName;
 
-/* RTEMS: registers the shell command that makes the console fit for a program at its other end. Once. */
+/* RTEMS: registers the shell command that makes the console fit for a program at its other end.
+ * Once. */
 void consoleRegister(void);
 
 #endif

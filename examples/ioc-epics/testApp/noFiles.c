@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* RTEMS: base looks for a network file system unless the image has files of its own. This is none, in that form. */
+/* RTEMS: base looks for a network file system unless the image has files of its own. This is none,
+ * in that form. */
 #include <stddef.h>
 
 #include <epicsMemFs.h>

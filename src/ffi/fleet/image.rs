@@ -48,8 +48,8 @@ impl Images {
 
     /// Counts a use of the table at this address in.
     pub fn begin(&'static self, memory: usize) -> Result<ImageUse, i32> {
-        let port = CREW.port().ok_or(CREW_NOT_BOOTED)?;
-        let _admin = CREW.admin().ok_or(CREW_BUSY)?;
+        let port = CREW.host.port().ok_or(CREW_NOT_BOOTED)?;
+        let _admin = CREW.host.admin().ok_or(CREW_BUSY)?;
         let is_ours = |table: &&ImageTable| table.memory.load(SeqCst) == memory;
         let is_free = |table: &&ImageTable| table.uses.load(SeqCst) == 0;
         let found = self.tables.iter().find(is_ours);

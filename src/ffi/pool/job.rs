@@ -7,7 +7,8 @@ use crate::ffi::pointer::{Out, sized32, status};
 use crate::ffi::status::{CREW_BAD_TEXT, CREW_NULL_ARGUMENT, CREW_OK, of_job, of_run};
 use crate::ffi::worker::crew_function;
 use crate::limits::LABEL_BYTES;
-use crate::sets::{Outcome, Work};
+use crate::port::Outcome;
+use crate::sets::Work;
 use crate::table::Handle;
 use core::ffi::{c_char, c_void};
 
@@ -95,7 +96,7 @@ pub unsafe extern "C" fn crew_run(
     let label = unsafe { core::slice::from_raw_parts(label.cast::<u8>(), length) };
     let work = Work::Call(function, argument);
     let joinable = !job.is_null();
-    match CREW.run(Handle::from_bits(lease.bits), role as usize, label, &work, joinable) {
+    match CREW.sets().run(Handle::from_bits(lease.bits), role as usize, label, &work, joinable) {
         Ok(handle) => {
             if let Some(handle) = handle {
                 // SAFETY: joinable: not NULL, and the caller's promise.
@@ -127,7 +128,7 @@ pub unsafe extern "C" fn crew_join(
         Ok(result) => result,
         Err(status) => return status,
     };
-    match CREW.join(Handle::from_bits(job.bits), timeout_ms) {
+    match CREW.sets().join(Handle::from_bits(job.bits), timeout_ms) {
         Ok(done) => {
             if let Some(result) = result {
                 let size = size_of::<crew_result>() as u32;
@@ -144,5 +145,5 @@ pub unsafe extern "C" fn crew_join(
 /// CREW_BUSY (another thread is joining it), CREW_STALE, CREW_BAD_HANDLE.
 #[unsafe(no_mangle)]
 pub extern "C" fn crew_detach(job: crew_job) -> i32 {
-    status(CREW.detach(Handle::from_bits(job.bits)).map_err(of_job))
+    status(CREW.sets().detach(Handle::from_bits(job.bits)).map_err(of_job))
 }

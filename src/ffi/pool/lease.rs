@@ -156,7 +156,7 @@ unsafe fn acquire(
         Ok(both) => both,
         Err(status) => return status,
     };
-    match CREW.acquire(Handle::from_bits(pool.bits), peer, timeout_ms) {
+    match CREW.sets().acquire(Handle::from_bits(pool.bits), peer, timeout_ms) {
         Ok(handle) => {
             lease.write(crew_lease { bits: handle.bits() });
             CREW_OK
@@ -180,7 +180,7 @@ unsafe fn acquire(
 /// CREW_STALE (released before), CREW_RETIRED, CREW_BAD_HANDLE.
 #[unsafe(no_mangle)]
 pub extern "C" fn crew_release(lease: crew_lease) -> i32 {
-    status(CREW.release(Handle::from_bits(lease.bits)).map_err(of_run))
+    status(CREW.sets().release(Handle::from_bits(lease.bits)).map_err(of_run))
 }
 
 /// The port's number of the thread of a member (what its thread_create stored): an epicsThreadId
@@ -198,7 +198,8 @@ pub unsafe extern "C" fn crew_lease_thread(
     role: u32,
     thread: *mut usize,
 ) -> i32 {
-    let look = || CREW.thread_of(Handle::from_bits(lease.bits), role as usize).map_err(of_run);
+    let look =
+        || CREW.sets().thread_of(Handle::from_bits(lease.bits), role as usize).map_err(of_run);
     // SAFETY: the caller's promise.
     unsafe { give(thread, look) }
 }

@@ -150,7 +150,7 @@ unsafe fn open(options: *const crew_pool_options, pool: *mut crew_pool) -> Resul
         extra_bytes: usize::try_from(options.extra_bytes).map_err(|_| CREW_BAD_VALUE)?,
         role_names: options.flags & CREW_POOL_ROLE_NAMES != 0,
     };
-    let handle = CREW.open(&options).map_err(|error| of_open(&error))?;
+    let handle = CREW.sets().open(&options).map_err(|error| of_open(&error))?;
     pool.write(crew_pool { bits: handle.bits() });
     Ok(())
 }
@@ -161,7 +161,7 @@ unsafe fn open(options: *const crew_pool_options, pool: *mut crew_pool) -> Resul
 /// CREW_STALE, CREW_BAD_HANDLE.
 #[unsafe(no_mangle)]
 pub extern "C" fn crew_pool_trim(pool: crew_pool, keep: u32) -> i32 {
-    status(CREW.trim(Handle::from_bits(pool.bits), keep).map_err(of_close))
+    status(CREW.sets().trim(Handle::from_bits(pool.bits), keep).map_err(of_close))
 }
 
 /// Refuses new leases, stops the workers of every set, leased or not, and joins them. A worker
@@ -173,5 +173,5 @@ pub extern "C" fn crew_pool_trim(pool: crew_pool, keep: u32) -> i32 {
 /// closing, call again. CREW_STALE, CREW_BAD_HANDLE.
 #[unsafe(no_mangle)]
 pub extern "C" fn crew_pool_close(pool: crew_pool, timeout_ms: u32) -> i32 {
-    status(CREW.close(Handle::from_bits(pool.bits), timeout_ms).map_err(of_close))
+    status(CREW.sets().close(Handle::from_bits(pool.bits), timeout_ms).map_err(of_close))
 }

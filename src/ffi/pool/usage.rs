@@ -20,7 +20,7 @@ sized32!(PoolUsage);
 /// `usage` is NULL or valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn crew_pool_usage(pool: crew_pool, usage: *mut PoolUsage) -> i32 {
-    let look = || CREW.usage(Handle::from_bits(pool.bits)).map_err(of_close);
+    let look = || CREW.sets().usage(Handle::from_bits(pool.bits)).map_err(of_close);
     // SAFETY: the caller's promise.
     unsafe { give_sized(usage, look) }
 }

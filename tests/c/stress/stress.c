@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Real threads under stress: rounds of a few seconds, in each of which 8, or nearly 48, clients do everything at random.
- * In every second round nothing is killed and nothing fails; in every second pair of rounds no pool is closed. After each
- * round all sums are compared, every pool is closed, and what is left of heap and threads is read. The last is sealed.
+ * Real threads under stress: rounds of a few seconds, in each of which 8, or nearly 48, clients do
+ * everything at random. In every second round nothing is killed and nothing fails; in every second
+ * pair of rounds no pool is closed. After each round all sums are compared, every pool is closed,
+ * and what is left of heap and threads is read. The last is sealed.
  *
  *   stress [seconds [seed]]
  *
@@ -13,6 +14,7 @@
 #include "check.h"
 #include "crew_call_cxx.h"
 #include "crew_port_posix.h"
+#include "proc_status.h"
 
 #include <inttypes.h>
 #include <malloc.h>
@@ -24,7 +26,7 @@
 #define ROUND_MS 3000u
 #define ROUNDS_MOST 4096u
 #define PROGRESS_S 10u
-/* What malloc's own book-keeping may move. */
+/* Malloc's own book-keeping may move by so much. */
 #define HEAP_NOISE 4096u
 #define WRONGS_SAID 20u
 #define HANG_S 900u /* longer than every bounded wait here together */
@@ -54,7 +56,7 @@ static uint32_t total_s = 60u;
 static uint32_t rounds;
 static struct {
     uint64_t heap;
-    uint32_t threads;
+    int threads;
 } left[ROUNDS_MOST];
 
 /* ---- dice, counts, complaints ---- */
@@ -98,8 +100,13 @@ uint64_t counted(int what)
 void wrong(const char *file, int line, const char *what, int64_t detail)
 {
     if (__atomic_add_fetch(&wrongs, 1u, __ATOMIC_RELAXED) <= WRONGS_SAID) {
-        (void)fprintf(stderr, "WRONG %s:%d: %s (%" PRId64 ") in round %u (%s%s), seed %" PRIu64 "\n", file, line, what, detail,
-                      (unsigned)rounds, now.calm ? "calm" : "rough", now.sealed ? ", sealed" : now.stable ? ", stable" : "", seed);
+        (void)fprintf(stderr,
+                      "WRONG %s:%d: %s (%" PRId64 ") in round %u (%s%s), seed %" PRIu64 "\n", file,
+                      line, what, detail, (unsigned)rounds, now.calm ? "calm" : "rough",
+                      now.sealed   ? ", sealed"
+                      : now.stable ? ", stable"
+                                   : "",
+                      seed);
     }
 }
 
@@ -134,37 +141,23 @@ static uint64_t heap_in_use(void)
     return (uint64_t)heap.uordblks + (uint64_t)heap.hblkhd;
 }
 
-/* Threads of this process, as the system sees them. */
-static uint32_t threads_alive(void)
-{
-    char line[128];
-    unsigned number = 0u;
-    FILE *status = fopen("/proc/self/status", "r");
-
-    while (status != NULL && fgets(line, (int)sizeof(line), status) != NULL) {
-        if (sscanf(line, "Threads: %u", &number) == 1) {
-            break;
-        }
-    }
-    if (status != NULL) {
-        (void)fclose(status);
-    }
-    return number;
-}
-
 /* Every job was settled once; every thread ended the way its jobs and killers say. */
 static void check_tallies(void)
 {
-    const uint64_t settled = counted(N_RETURNED) + counted(N_FAILED) + counted(N_DIED) + counted(N_NOT_RUN);
-    const uint64_t ended = counted(N_ENDED_ORDERLY) + counted(N_ENDED_BY_EXIT) + counted(N_ENDED_BY_CANCEL);
+    const uint64_t settled =
+        counted(N_RETURNED) + counted(N_FAILED) + counted(N_DIED) + counted(N_NOT_RUN);
+    const uint64_t ended =
+        counted(N_ENDED_ORDERLY) + counted(N_ENDED_BY_EXIT) + counted(N_ENDED_BY_CANCEL);
 
     MUST(settled == counted(N_JOBS), (int64_t)(settled - counted(N_JOBS)));
     MUST(ended == counted(N_THREADS), (int64_t)(ended - counted(N_THREADS)));
     MUST(counted(N_ENDED_BY_EXIT) == counted(N_EXITS_BEGUN), (int64_t)counted(N_ENDED_BY_EXIT));
     MUST(counted(N_DIED) == counted(N_EXITS_BEGUN) + counted(N_UNWOUND), (int64_t)counted(N_DIED));
-    MUST(counted(N_ENDED_BY_CANCEL) >= counted(N_UNWOUND) && counted(N_ENDED_BY_CANCEL) <= counted(N_CANCELS),
+    MUST(counted(N_ENDED_BY_CANCEL) >= counted(N_UNWOUND) &&
+             counted(N_ENDED_BY_CANCEL) <= counted(N_CANCELS),
          (int64_t)counted(N_ENDED_BY_CANCEL));
-    MUST(counted(N_RETIRED) <= counted(N_ENDED_BY_EXIT) + counted(N_ENDED_BY_CANCEL) + counted(N_SUSPENDED),
+    MUST(counted(N_RETIRED) <=
+             counted(N_ENDED_BY_EXIT) + counted(N_ENDED_BY_CANCEL) + counted(N_SUSPENDED),
          (int64_t)counted(N_RETIRED));
 }
 
@@ -184,7 +177,8 @@ static void run_round(const climate *weather, uint32_t milliseconds)
 
     now = *weather;
     (void)alarm(milliseconds / 1000u + HANG_S);
-    clients_run(few_or_many - roll(&own, 1u + few_or_many / 16u), seed + rounds * 1000u, milliseconds);
+    clients_run(few_or_many - roll(&own, 1u + few_or_many / 16u), seed + rounds * 1000u,
+                milliseconds);
     pools_check();
     pools_close_all();
     check_tallies();
@@ -211,10 +205,10 @@ static uint64_t killed(void)
 
 static void say_progress(uint64_t start_ms)
 {
-    (void)printf("%5" PRIu64 " s: %" PRIu64 " operations, %" PRIu64 " jobs, %" PRIu64 " workers killed, %u wrong, heap %" PRIu64
-                 " B, %u threads\n",
-                 (clock_ms() - start_ms) / 1000u, operations(), counted(N_JOBS), killed(), (unsigned)wrongs,
-                 left[rounds - 1u].heap, (unsigned)left[rounds - 1u].threads);
+    (void)printf("%5" PRIu64 " s: %" PRIu64 " operations, %" PRIu64 " jobs, %" PRIu64
+                 " workers killed, %u wrong, heap %" PRIu64 " B, %u threads\n",
+                 (clock_ms() - start_ms) / 1000u, operations(), counted(N_JOBS), killed(),
+                 (unsigned)wrongs, left[rounds - 1u].heap, (unsigned)left[rounds - 1u].threads);
     (void)fflush(stdout);
 }
 
@@ -249,8 +243,9 @@ static void rounds_are_right(void)
 /* Every kind of thing has happened; else the sums above say little. */
 static void everything_has_happened(void)
 {
-    static const int32_t met[] = { CREW_REFUSED_AT_CAPACITY, CREW_REFUSED_OUT_OF_RESERVATION, CREW_REFUSED_SPAWN_FAILED,
-                                   CREW_REFUSED_SHUTTING_DOWN, CREW_REFUSED_PEER_LIMIT, CREW_REFUSED_TARGET_MEMORY };
+    static const int32_t met[] = { CREW_REFUSED_AT_CAPACITY,  CREW_REFUSED_OUT_OF_RESERVATION,
+                                   CREW_REFUSED_SPAWN_FAILED, CREW_REFUSED_SHUTTING_DOWN,
+                                   CREW_REFUSED_PEER_LIMIT,   CREW_REFUSED_TARGET_MEMORY };
     uint32_t i;
     int what;
 
@@ -258,7 +253,8 @@ static void everything_has_happened(void)
         (void)check_true(refusals[met[i]] > 0u, crew_status_text(met[i]), __FILE__, __LINE__);
     }
     for (what = 0; what < N_COUNTS; what++) {
-        if (what != N_EVENT_FAILED) { /* events are made once; there are too few of them to count on it */
+        /* events are made once; there are too few of them to count on it */
+        if (what != N_EVENT_FAILED) {
             (void)check_true(counted(what) > 0u, "a count is 0, see the table", __FILE__, __LINE__);
         }
     }
@@ -279,10 +275,11 @@ static void heap_and_threads_are_flat(void)
     }
     first /= quarter;
     last /= quarter;
-    (void)printf("heap in use with everything closed: mean of the first quarter %" PRIu64 " B, of the last %" PRIu64 " B%s\n",
+    (void)printf("heap in use with everything closed: mean of the first quarter %" PRIu64
+                 " B, of the last %" PRIu64 " B%s\n",
                  first, last, SANITIZED ? " (not known: the sanitizer's malloc)" : "");
-    (void)printf("threads with everything closed: %u after the first round, %u after the last\n", (unsigned)left[0].threads,
-                 (unsigned)left[rounds - 1u].threads);
+    (void)printf("threads with everything closed: %u after the first round, %u after the last\n",
+                 (unsigned)left[0].threads, (unsigned)left[rounds - 1u].threads);
     (void)CHECK(SANITIZED || last <= first + HEAP_NOISE);
     for (i = 1; i < rounds; i++) {
         (void)CHECK_EQ(left[i].threads, left[0].threads);
@@ -364,11 +361,13 @@ static void print_figures(void)
     }
     for (kind = 1; kind < (int32_t)CREW_REFUSAL_KINDS; kind++) {
         if (refusals[kind] > 0u) {
-            (void)printf("  refused: %-31.31s %12" PRIu64 "\n", crew_status_text(kind), refusals[kind]);
+            (void)printf("  refused: %-31.31s %12" PRIu64 "\n", crew_status_text(kind),
+                         refusals[kind]);
         }
     }
-    (void)printf("kills survived: %" PRIu64 " (%" PRIu64 " pthread_exit, %" PRIu64 " pthread_cancel)\n", killed(),
-                 counted(N_ENDED_BY_EXIT), counted(N_ENDED_BY_CANCEL));
+    (void)printf("kills survived: %" PRIu64 " (%" PRIu64 " pthread_exit, %" PRIu64
+                 " pthread_cancel)\n",
+                 killed(), counted(N_ENDED_BY_EXIT), counted(N_ENDED_BY_CANCEL));
     (void)fflush(stdout);
 }
 
@@ -376,8 +375,9 @@ int main(int argc, char **argv)
 {
     total_s = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : total_s;
     seed = argc > 2 ? strtoull(argv[2], NULL, 10) : clock_ms() ^ (uint64_t)getpid() << 32;
-    (void)printf("stress: %u s, seed %" PRIu64 "; budget %u MiB, all sets together %" PRIu64 " KiB\n", (unsigned)total_s, seed,
-                 BUDGET_MIB, pools_bytes() / 1024u);
+    (void)printf("stress: %u s, seed %" PRIu64 "; budget %u MiB, all sets together %" PRIu64
+                 " KiB\n",
+                 (unsigned)total_s, seed, BUDGET_MIB, pools_bytes() / 1024u);
     (void)fflush(stdout);
     (void)signal(SIGALRM, out_of_time);
     RUN(rounds_are_right);

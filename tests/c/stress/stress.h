@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * The stress program's parts and what they share. Threads do everything that crew.h offers, to their own handles and to
- * each other's, while workers are killed and the target refuses at random; every job that is handed in is followed to
- * its one end, and all sums are compared whenever nothing moves.
+ * The stress program's parts and what they share. Threads do everything that crew.h offers, to
+ * their own handles and to each other's, while workers are killed and the target refuses at random;
+ * every job that is handed in is followed to its one end, and all sums are compared whenever
+ * nothing moves.
  */
 #ifndef STRESS_H
 #define STRESS_H
@@ -54,7 +55,7 @@ int once_in(dice *own, uint32_t odds);
 dice *thread_dice(void);
 void dice_seed(uint64_t seed);
 
-/* What was done and what was seen. All of them are printed. */
+/* Counters of what the clients did and saw. The program prints all of them. */
 enum {
     N_ACQUIRE,
     N_LEASES,
@@ -110,7 +111,8 @@ extern uint32_t wrongs;
 /* Says the first few, counts all. `detail`: the number that should have been another. */
 void wrong(const char *file, int line, const char *what, int64_t detail);
 
-#define MUST(condition, detail) ((condition) ? (void)0 : wrong(__FILE__, __LINE__, #condition, (int64_t)(detail)))
+#define MUST(condition, detail) \
+    ((condition) ? (void)0 : wrong(__FILE__, __LINE__, #condition, (int64_t)(detail)))
 
 /* Polls every millisecond for at most LONG_MS; 1 = it came true. */
 int eventually(int (*condition)(void *context), void *context);
@@ -122,14 +124,14 @@ enum { QUICK, WAITS, THROWS, EXITS, CALLS, KINDS };
 /* One job that was handed in. Only its client gives it a new life. */
 typedef struct token {
     uint64_t id;    /* never used twice */
-    uint64_t echo;  /* plain memory: written by the job, read by whoever has joined it */
+    uint64_t echo;  /* plain memory: written by the job, read by its joiner */
     uint32_t kind;
     uint32_t begun;
     uint32_t ended; /* the function came to its end */
     uint32_t unwound;
     uint32_t logged;
     int32_t logged_outcome;
-    uint32_t settled; /* 1 + outcome, by whoever joined it */
+    uint32_t settled; /* 1 + outcome, by its joiner */
     uint32_t detached;
 } token;
 
@@ -153,7 +155,10 @@ void token_refused(token *job, int32_t status, int detached);
 int token_is_over(token *job);
 /* Once more, before its memory is used for the next: nothing may have happened since. */
 void token_still_over(const token *job);
-/* crew_detach of a job that has ended already does not name it in the log: the calling thread names it here. */
+/*
+ * crew_detach of a job that has ended already does not name it in the log: the calling thread names
+ * it here.
+ */
 void token_detaching(token *job);
 /* The log's line about a job. `label` may be followed by anything. */
 void token_logged(const char *label, int32_t outcome);
@@ -168,7 +173,7 @@ uint64_t port_stack_bytes(void);
 void port_cancel(size_t thread);
 /* Cancels any one. */
 void port_cancel_any(dice *own);
-/* What job_exits ends its thread with. */
+/* The value with which job_exits ends its thread. */
 extern char exit_mark;
 
 /* ---- pools (stress_pools.c) ---- */
@@ -181,7 +186,7 @@ typedef struct life {
     uint32_t role_count;
     uint32_t per_peer;
     uint32_t users;   /* threads inside a call about it */
-    uint32_t closing; /* somebody has begun to close it */
+    uint32_t closing; /* a thread has begun to close it */
     uint32_t closed;  /* crew_pool_close answered CREW_OK so often */
     uint32_t granted;
     uint32_t retired; /* log lines about its sets */
@@ -189,18 +194,18 @@ typedef struct life {
     uint32_t peer_has[8];
 } life;
 
-/* What all sets of all pools would take, which is more than the budget. */
+/* Bytes of all sets of all pools together: more than the budget. */
 uint64_t pools_bytes(void);
-/* The present life of a slot, or NULL; to be let go of. */
+/* The present life of a slot, or NULL. The caller becomes its user, until life_leave. */
 life *life_take(uint32_t slot);
-/* For one user more. */
+/* One user more, one user fewer. */
 void life_keep(life *its);
 void life_leave(life *its);
 /* Closes it as far as it goes in the time. */
 void life_close(life *its, uint32_t timeout_ms);
 /* Opens what is not open, closes on what others have begun to close, until told to stop. */
 void pools_own(const uint32_t *stop);
-/* For when nobody uses them: every pool's figures and all sums must agree. */
+/* Only while no client uses the pools: every pool's figures and all sums must agree. */
 void pools_check(void);
 void pools_open_all(void);
 void pools_close_all(void);

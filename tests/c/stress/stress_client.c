@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * A client: does anything at random, to what it holds, and to what it sees others hold. Its own handles are ended by
- * strangers under its hands; it knows what then may happen, and that it happens to one of the two only.
+ * A client: does anything at random, to what it holds, and to what it sees others hold. Its own
+ * handles are ended by strangers under its hands; it knows what then may happen, and that it
+ * happens to only one of the two.
  */
 #include "stress.h"
 
@@ -42,7 +43,7 @@ typedef struct client {
     uint8_t token_taken[TOKENS];
 } client;
 
-/* What a client shows to strangers; it may have ended since. */
+/* Handles that a client shows to strangers; they may have ended since. */
 typedef struct notice {
     pthread_mutex_t lock;
     crew_lease lease;
@@ -53,7 +54,7 @@ typedef struct notice {
 static client clients[CLIENTS_MOST];
 static notice board[BOARD];
 static uint32_t stop;
-/* Of this round. */
+/* Counts of this round. */
 static uint64_t granted;
 static uint64_t released_by_strangers;
 static uint64_t released_by_borrowers;
@@ -151,10 +152,14 @@ static void acquire(client *self)
         (void)__atomic_add_fetch(&its->granted, 1u, __ATOMIC_ACQ_REL);
         it->its = its; /* stays its user */
         if (it->peer != 0u && its->per_peer != 0u) {
-            /* Nobody counts more than the core does: what is released is uncounted here first. */
+            /*
+             * The count here must never be above the core's: uncount a set first, then release it.
+             */
             const uint32_t has = __atomic_add_fetch(&its->peer_has[it->peer], 1u, __ATOMIC_SEQ_CST);
 
-            MUST(!now.calm || has <= its->per_peer || __atomic_load_n(&its->closing, __ATOMIC_SEQ_CST) != 0u, has);
+            MUST(!now.calm || has <= its->per_peer ||
+                     __atomic_load_n(&its->closing, __ATOMIC_SEQ_CST) != 0u,
+                 has);
         }
         /* A stranger's release would not be seen by the count above. */
         if (it->peer == 0u && once_in(&self->own, 8u)) {
@@ -163,8 +168,10 @@ static void acquire(client *self)
         return;
     }
     if (status != CREW_STALE) {
-        (void)__atomic_add_fetch(&refusals[status & (int32_t)(CREW_REFUSAL_KINDS - 1u)], 1u, __ATOMIC_RELAXED);
-        (void)__atomic_add_fetch(&its->refused[status & (int32_t)(CREW_REFUSAL_KINDS - 1u)], 1u, __ATOMIC_ACQ_REL);
+        (void)__atomic_add_fetch(&refusals[status & (int32_t)(CREW_REFUSAL_KINDS - 1u)], 1u,
+                                 __ATOMIC_RELAXED);
+        (void)__atomic_add_fetch(&its->refused[status & (int32_t)(CREW_REFUSAL_KINDS - 1u)], 1u,
+                                 __ATOMIC_ACQ_REL);
         check_refusal(&why, status, its);
     } else {
         MUST(__atomic_load_n(&its->closing, __ATOMIC_SEQ_CST) != 0u, its->slot);
@@ -175,7 +182,9 @@ static void acquire(client *self)
 /* A set of an open pool ends under its lease only when something killed it. */
 static void check_lost(const life *its, int32_t status)
 {
-    MUST(!now.calm || status == CREW_STALE || __atomic_load_n(&its->closing, __ATOMIC_SEQ_CST) != 0u, status);
+    MUST(!now.calm || status == CREW_STALE ||
+             __atomic_load_n(&its->closing, __ATOMIC_SEQ_CST) != 0u,
+         status);
 }
 
 static void release(client *self, loan *it)
@@ -215,7 +224,9 @@ static int32_t settle(task *work, uint32_t timeout_ms)
     if (status == CREW_OK) {
         token_joined(work->its, &result);
     } else {
-        count(status == CREW_TIMED_OUT ? N_JOIN_TIMED_OUT : status == CREW_BUSY ? N_JOIN_BUSY : N_STALE);
+        count(status == CREW_TIMED_OUT ? N_JOIN_TIMED_OUT
+              : status == CREW_BUSY    ? N_JOIN_BUSY
+                                       : N_STALE);
         MUST(status == CREW_TIMED_OUT || status == CREW_BUSY || status == CREW_STALE, status);
     }
     return status;
@@ -230,7 +241,8 @@ static int32_t detach(task *work)
     token_detaching(NULL);
     count(N_DETACH);
     if (status == CREW_OK) {
-        MUST(__atomic_exchange_n(&work->its->detached, 1u, __ATOMIC_ACQ_REL) == 0u, work->its->kind);
+        MUST(__atomic_exchange_n(&work->its->detached, 1u, __ATOMIC_ACQ_REL) == 0u,
+             work->its->kind);
     } else {
         MUST(status == CREW_BUSY || status == CREW_STALE, status);
     }
@@ -304,8 +316,8 @@ static void run_on(client *self, crew_lease lease, uint32_t roles, const life *i
     work->job.bits = 0u;
     token_label(work->its, label);
     count(N_RUN);
-    status = crew_run(lease, roll(&self->own, roles), label, job_functions[work->its->kind], work->its,
-                      detached ? NULL : &work->job);
+    status = crew_run(lease, roll(&self->own, roles), label, job_functions[work->its->kind],
+                      work->its, detached ? NULL : &work->job);
     if (status == CREW_OK) {
         count(N_JOBS);
         if (!detached && once_in(&self->own, 8u)) {
@@ -433,7 +445,8 @@ static void try_ended(client *self)
         MUST(of_thread == CREW_STALE || of_thread == CREW_RETIRED, of_thread);
     }
     if (job.bits != 0u) {
-        const int32_t status = once_in(&self->own, 2u) ? crew_join(job, 1u, NULL) : crew_detach(job);
+        const int32_t status =
+            once_in(&self->own, 2u) ? crew_join(job, 1u, NULL) : crew_detach(job);
 
         count(N_STALE);
         MUST(status == CREW_STALE, status);
@@ -450,7 +463,8 @@ static void kill_one(client *self)
     if (it == NULL || once_in(&self->own, 2u)) {
         port_cancel_any(&self->own);
     } else if (it->its->role_count > 0u &&
-               crew_lease_thread(it->lease, roll(&self->own, it->its->role_count), &thread) == CREW_OK) {
+               crew_lease_thread(it->lease, roll(&self->own, it->its->role_count), &thread) ==
+                   CREW_OK) {
         port_cancel(thread);
     }
 }
@@ -495,7 +509,8 @@ static void look(client *self)
         MUST(usage.created <= usage.capacity && usage.busy <= usage.created, usage.created);
         life_leave(its);
     }
-    MUST(crew_account_usage(&account) == CREW_OK && account.high_water_bytes >= account.held_bytes, account.held_bytes);
+    MUST(crew_account_usage(&account) == CREW_OK && account.high_water_bytes >= account.held_bytes,
+         account.held_bytes);
     if (once_in(&self->own, 8u)) {
         char text[256];
         size_t bytes = 0u;

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define SERIALS UINT64_C(0xffffffffff)
-/* What fits into a label. */
+/* Serial numbers below this fit into a label. */
 #define SERIAL_MODULUS 1000000000u
 
 /* By client and slot, so that a label leads to its token. */
@@ -52,7 +52,8 @@ static int32_t end(token *job)
     const int32_t value = token_value(job);
 
     job->echo = echo_of(job->id);
-    add(&job->ended); /* the last access: the token of a detached job may have a new life from here on */
+    /* the last access: the token of a detached job may have a new life from here on */
+    add(&job->ended);
     return value;
 }
 
@@ -68,9 +69,10 @@ static void note_unwound(void *argument)
 }
 
 /*
- * A sleep that is a cancellation point. The thread sanitizer puts a nanosleep of its own in the C library's place, and does
- * not notice when it is left by cancellation: it takes none of that thread's atomics for ordering from then on, and reports
- * what the exit hook hands over. So there the sleep is the system's, with a cancellation point after it.
+ * A sleep that is a cancellation point. The thread sanitizer puts a nanosleep of its own in the C
+ * library's place, and does not notice when it is left by cancellation: it takes none of that
+ * thread's atomics for ordering from then on, and reports what the exit hook hands over. So there
+ * the sleep is the system's, with a cancellation point after it.
  */
 static void nap(const struct timespec *time)
 {
@@ -102,7 +104,10 @@ static int32_t job_exits(void *argument)
     return 0;
 }
 
-/* A worker that is itself a client of another pool. Who may be cancelled does not call Crew without care (crew.h). */
+/*
+ * A worker that is itself a client of another pool. It may be cancelled, so it calls Crew with care
+ * (crew.h).
+ */
 static int32_t job_calls(void *argument)
 {
     token *job = begin(argument);
@@ -124,7 +129,8 @@ static int32_t job_calls(void *argument)
     return end(job);
 }
 
-const crew_function job_functions[KINDS] = { job_quick, job_waits, job_throws, job_exits, job_calls };
+const crew_function job_functions[KINDS] = { job_quick, job_waits, job_throws, job_exits,
+                                             job_calls };
 
 /* ---- a token's life ---- */
 
@@ -141,19 +147,22 @@ token *token_begin(uint32_t client, uint32_t slot, uint32_t kind)
 
 void token_label(const token *job, char label[CREW_LABEL_BYTES])
 {
-    (void)snprintf(label, CREW_LABEL_BYTES, "t%u.%u.%u", (unsigned)(job->id >> 56), (unsigned)(job->id >> 48 & 0xffu),
+    (void)snprintf(label, CREW_LABEL_BYTES, "t%u.%u.%u", (unsigned)(job->id >> 56),
+                   (unsigned)(job->id >> 48 & 0xffu),
                    (unsigned)((job->id & SERIALS) % SERIAL_MODULUS));
 }
 
 void token_joined(token *job, const crew_result *result)
 {
-    MUST(result->outcome >= CREW_JOB_RETURNED && result->outcome <= CREW_JOB_NOT_RUN, result->outcome);
+    MUST(result->outcome >= CREW_JOB_RETURNED && result->outcome <= CREW_JOB_NOT_RUN,
+         result->outcome);
     if (result->outcome == CREW_JOB_RETURNED) {
         MUST(result->value == token_value(job), result->value);
         MUST(job->echo == echo_of(job->id), job->kind);
     }
     MUST(get(&job->detached) == 0u, job->kind);
-    MUST(__atomic_exchange_n(&job->settled, 1u + (uint32_t)result->outcome, __ATOMIC_ACQ_REL) == 0u, job->kind);
+    MUST(__atomic_exchange_n(&job->settled, 1u + (uint32_t)result->outcome, __ATOMIC_ACQ_REL) == 0u,
+         job->kind);
 }
 
 void token_refused(token *job, int32_t status, int detached)
@@ -166,7 +175,7 @@ void token_refused(token *job, int32_t status, int detached)
     MUST(lines == 0u || job->logged_outcome == CREW_JOB_NOT_RUN, status);
 }
 
-/* What a job of this kind that went this way must have done, and nothing else. */
+/* A job of this kind with this outcome must have done this, and nothing else. */
 static void check_outcome(const token *job, int32_t outcome)
 {
     static const int outcomes[4] = { N_RETURNED, N_FAILED, N_DIED, N_NOT_RUN };
@@ -218,7 +227,8 @@ int token_is_over(token *job)
 
 void token_still_over(const token *job)
 {
-    MUST(get(&job->begun) <= 1u && get(&job->ended) <= get(&job->begun) && get(&job->logged) <= 1u, job->kind);
+    MUST(get(&job->begun) <= 1u && get(&job->ended) <= get(&job->begun) && get(&job->logged) <= 1u,
+         job->kind);
     MUST(get(&job->settled) == 0u || get(&job->detached) == 0u, job->kind);
     MUST(get(&job->settled) == 0u || get(&job->logged) == 0u, job->kind);
     MUST(get(&job->logged) == 0u || get(&job->ended) == 0u, job->kind);
@@ -241,7 +251,8 @@ static token *token_of(const char *label)
     if (label[0] == '(') {
         return detaching;
     }
-    if (sscanf(label, "t%u.%u.%u", &client, &slot, &serial) != 3 || client >= CLIENTS_MOST || slot >= TOKENS) {
+    if (sscanf(label, "t%u.%u.%u", &client, &slot, &serial) != 3 || client >= CLIENTS_MOST ||
+        slot >= TOKENS) {
         return NULL;
     }
     job = &tokens[client][slot];

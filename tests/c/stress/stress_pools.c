@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* The pools: opened by one thread, closed by any, and what their figures must be when nothing moves. */
+/*
+ * The pools: opened by one thread, closed by any, and what their figures must be when nothing
+ * moves.
+ */
 #include "stress.h"
 
 #include "audit.h"
@@ -11,14 +14,21 @@
 #define KIB 1024u
 #define AUDIT_TEXT 256u
 
-static const crew_role pair_roles[2] = { { "reader", 64u * KIB, 10u }, { "writer", 64u * KIB, 20u } };
-static const crew_role trio_roles[3] = { { "conn", 128u * KIB, 20u }, { "in", 64u * KIB, 10u }, { "out", 64u * KIB, 10u } };
+static const crew_role pair_roles[2] = { { "reader", 64u * KIB, 10u },
+                                         { "writer", 64u * KIB, 20u } };
+static const crew_role trio_roles[3] = { { "conn", 128u * KIB, 20u },
+                                         { "in", 64u * KIB, 10u },
+                                         { "out", 64u * KIB, 10u } };
 static const crew_role solo_roles[1] = { { "only", 256u * KIB, 15u } };
 
-/* Size, flags, name, roles, how many, capacity, prestart, keep, idle age, busy age, per peer, 0, extra bytes. */
+/*
+ * Size, flags, name, roles, how many, capacity, prestart, keep, idle age, busy age, per peer, 0,
+ * extra bytes.
+ */
 static const crew_pool_options shapes[SLOTS] = {
     { sizeof(crew_pool_options), 0u, "pair", pair_roles, 2u, 24u, 0u, 2u, 0u, 1u, 4u, 0u, 0u },
-    { sizeof(crew_pool_options), CREW_POOL_ROLE_NAMES, "trio", trio_roles, 3u, 12u, 1u, 1u, 1u, 0u, 0u, 0u, 0u },
+    { sizeof(crew_pool_options), CREW_POOL_ROLE_NAMES, "trio", trio_roles, 3u, 12u, 1u, 1u, 1u, 0u,
+      0u, 0u, 0u },
     { sizeof(crew_pool_options), 0u, "solo", solo_roles, 1u, 16u, 2u, 0u, 0u, 0u, 0u, 0u, 4096u },
     { sizeof(crew_pool_options), 0u, "gate", NULL, 0u, 24u, 0u, 0u, 0u, 0u, 3u, 0u, 128u * KIB },
 };
@@ -151,14 +161,15 @@ static void life_open(uint32_t slot)
         present[slot] = its;
         (void)pthread_mutex_unlock(&lock);
     } else {
-        /* What a set to be prestarted may meet, or the end of another close. */
-        MUST(status == CREW_BUSY || status == CREW_REFUSED_OUT_OF_RESERVATION || status == CREW_REFUSED_SPAWN_FAILED ||
-                 status == CREW_REFUSED_OBJECTS_EXHAUSTED || status == CREW_REFUSED_TARGET_MEMORY,
+        /* The growth of a prestarted set may be refused so, or another close is at its end. */
+        MUST(status == CREW_BUSY || status == CREW_REFUSED_OUT_OF_RESERVATION ||
+                 status == CREW_REFUSED_SPAWN_FAILED || status == CREW_REFUSED_OBJECTS_EXHAUSTED ||
+                 status == CREW_REFUSED_TARGET_MEMORY,
              status);
     }
 }
 
-/* What the last prestart met may have passed. */
+/* Tries again: the reason that the last prestart was refused for may have passed. */
 static int is_open(void *slot)
 {
     if (present[*(uint32_t *)slot] == NULL) {
@@ -233,14 +244,14 @@ static sums sums_now(void)
     return all;
 }
 
-/* Ended threads are joined by whoever looks, and idle sets grow old meanwhile. */
+/* The next caller that looks joins ended threads, and idle sets grow old meanwhile. */
 static int sums_agree(void *context)
 {
     const sums all = sums_now();
 
     (void)context;
-    return all.busy == 0u && all.waiting == 0u && all.held == all.bytes && all.threads == port_threads() &&
-           all.stack_bytes == port_stack_bytes();
+    return all.busy == 0u && all.waiting == 0u && all.held == all.bytes &&
+           all.threads == port_threads() && all.stack_bytes == port_stack_bytes();
 }
 
 /* The core says a retirement after it has counted it. */
@@ -259,8 +270,10 @@ static void check_life(life *its)
 
     MUST(eventually(retirements_agree, its), its->slot);
     MUST(crew_pool_usage(its->pool, &usage) == CREW_OK, its->slot);
-    /* Where pools are closed, somebody who waited for a pool's former life may have been lent a set of this one, which it
-       gave back at once. */
+    /*
+     * Where pools are closed, a waiter for a pool's former life may have been lent a set of this
+     * one, which it gave back at once.
+     */
     MUST(usage.leases == get(&its->granted) || (!now.stable && usage.leases > get(&its->granted)),
          (int64_t)usage.leases - get(&its->granted));
     for (kind = 0; kind < CREW_REFUSAL_KINDS; kind++) {
@@ -303,14 +316,17 @@ void pools_check(void)
         MUST(all.waiting == 0u, all.waiting);
         MUST(all.held == all.bytes, (int64_t)(all.held - all.bytes));
         MUST(all.threads == port_threads(), (int64_t)all.threads - port_threads());
-        MUST(all.stack_bytes == port_stack_bytes(), (int64_t)(all.stack_bytes - port_stack_bytes()));
+        MUST(all.stack_bytes == port_stack_bytes(),
+             (int64_t)(all.stack_bytes - port_stack_bytes()));
     }
     for (slot = 0; slot < SLOTS; slot++) {
         if (present[slot] != NULL) {
             check_life(present[slot]);
         }
     }
-    MUST(crew_account_usage(&account) == CREW_OK && account.charges == 0u && account.fixed_bytes == 0u, account.charges);
+    MUST(crew_account_usage(&account) == CREW_OK && account.charges == 0u &&
+             account.fixed_bytes == 0u,
+         account.charges);
     check_audit();
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * The POSIX port, with a register of its threads: how each of them ended, and which can be cancelled without the danger
- * that it has been joined meanwhile. Fails at random, as the climate says. Reads the log.
+ * The POSIX port, with a register of its threads: how each of them ended, and which can be
+ * cancelled without the danger that it has been joined meanwhile. Fails at random, as the climate
+ * says. Reads the log.
  */
 #include "stress.h"
 
@@ -163,7 +164,10 @@ static size_t stack_used(void *context, size_t thread)
     return 1024u + thread % 1024u;
 }
 
-/* "job LABEL: WHAT" and "pool NAME set N: WHY; the set is retired"; what else there is does not count. */
+/*
+ * "job LABEL: WHAT" and "pool NAME set N: WHY; the set is retired"; what else there is does not
+ * count.
+ */
 static void log_line(void *context, int32_t severity, const char *text)
 {
     char name[CREW_NAME_BYTES];

@@ -1,0 +1,519 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "crewCas.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <epicsAtomic.h>
+#include <epicsMutex.h>
+#include <epicsStdio.h>
+#include <epicsTime.h>
+
+#include <epicsExport.h>
+
+#include "crewCasCheck.h"
+#include "crewLibCom.h"
+#include "crewLog.h"
+#include "crewPortEpics.h"
+#include "crewText.h"
+
+#define POOL_NAME "CAS"
+#define CLIENT_NAME "CAS-client"
+#define EVENT_NAME "CAS-event"
+#define ACCEPTOR_NAME "CAS-TCP"
+
+enum { CLIENT, EVENT, ROLES }; /* positions in the roster */
+
+#define ACCEPTORS 16u          /* rsrv has one accepting thread per interface */
+#define JOIN_SLICE_MS 1000u
+#define OTHER_DESCRIPTORS 16u  /* an idle IOC has 8 to 10 files and sockets open (measured) */
+#define ADDRESS_BYTES 32u
+
+/* An accepting thread's state between accept and the two creations. Only that thread touches all
+ * but `thread`. */
+typedef struct acceptor {
+    EpicsAtomicPtrT thread; /* NULL: free */
+    enum { NOTHING, SET, SET_WITH_EVENT } holds;
+    crew_lease lease; /* SET_WITH_EVENT: the thread that joins CAS-event gives it back */
+    struct sockaddr_in peer;
+} acceptor;
+
+/* A member's present job. Written before crew_run by the thread that has leased the member's
+ * set. */
+typedef struct cell {
+    EPICSTHREADFUNC function;
+    void *parameter;
+    unsigned priority;
+    struct sockaddr_in peer;
+    uint64_t sinceMs;
+    EpicsAtomicPtrT member; /* the member's id while the job runs, else NULL */
+    crew_job job;     /* CAS-event only, as are the next two */
+    crew_lease lease; /* given back after the join: until then the member has no other job */
+    int toBeJoined;   /* 1: `job` has not been joined; the thread that sets this to 0 joins it */
+} cell;
+
+int crewCasClientStack = 0;
+epicsExportAddress(int, crewCasClientStack);
+int crewCasEventStack = 0;
+epicsExportAddress(int, crewCasEventStack);
+
+static int on; /* set last in crewCasOpen; everything below is ready then */
+static crew_pool casPool;
+static crewCasConfig configured;
+static cell *cells; /* by worker number */
+static acceptor acceptors[ACCEPTORS];
+
+static size_t admitted;
+static size_t unused;    /* reservations given back because rsrv gave the connection up */
+static size_t fallbacks; /* clients that got real threads */
+
+static epicsMutexId lastLock;
+static struct {
+    struct sockaddr_in peer;
+    uint64_t atMs; /* 0: none was refused yet */
+    char reason[CREW_SENTENCE_BYTES];
+} last;
+
+static uint64_t nowMs(void)
+{
+    return epicsMonotonicGet() / 1000000u;
+}
+
+static void addressText(const struct sockaddr_in *peer, char *text)
+{
+    (void)ipAddrToDottedIP(peer, text, ADDRESS_BYTES);
+}
+
+/* ---- opening ---- */
+
+static crew_role roleOf(const char *name, int stackSetting, epicsThreadStackSizeClass stackClass,
+                        unsigned priority)
+{
+    crew_role role;
+
+    role.name = name;
+    role.stack_bytes = stackSetting > 0 ? (uint32_t)stackSetting
+                                        : epicsThreadGetStackSize(stackClass);
+    role.priority = priority;
+    return role;
+}
+
+/* An earlier try's table and lock are kept. */
+static int prepare(void)
+{
+    if (cells == NULL) {
+        cells = calloc(CREW_MAX_WORKERS, sizeof *cells);
+    }
+    if (lastLock == NULL) {
+        lastLock = epicsMutexCreate();
+    }
+    return cells != NULL && lastLock != NULL ? crewCasCheckInit() : -1;
+}
+
+static void warnOfDescriptors(unsigned capacity)
+{
+    const long limit = sysconf(_SC_OPEN_MAX);
+
+    if (limit > 0 && (unsigned long)limit < capacity + OTHER_DESCRIPTORS) {
+        crewLog(errlogMinor,
+                "%u CA clients may need more than the %ld files that this process may open: then "
+                "the CA server pauses for 15 s. Raise the limit or lower the capacity",
+                capacity, limit);
+    }
+}
+
+int32_t crewCasOpen(const crewCasConfig *config, crew_pool *pool, crew_refusal *refusal)
+{
+    crew_pool_options options = CREW_POOL_OPTIONS_INIT;
+    crew_role roles[ROLES];
+    unsigned eventPriority = epicsThreadPriorityCAServerLow;
+    int32_t status;
+
+    if (crewCasIsOn()) {
+        return CREW_ALREADY_BOOTED;
+    }
+    if (prepare() != 0) {
+        return CREW_TABLE_FULL;
+    }
+    /* As rsrv does: the event thread one level below its client. */
+    (void)epicsThreadHighestPriorityLevelBelow(epicsThreadPriorityCAServerLow, &eventPriority);
+    roles[CLIENT] = roleOf(CLIENT_NAME, crewCasClientStack, epicsThreadStackBig,
+                           epicsThreadPriorityCAServerLow);
+    roles[EVENT] = roleOf(EVENT_NAME, crewCasEventStack, epicsThreadStackMedium, eventPriority);
+
+    configured = *config;
+    options.flags = CREW_POOL_ROLE_NAMES;
+    options.name = POOL_NAME;
+    options.roles = roles;
+    options.role_count = ROLES;
+    options.capacity = config->capacity;
+    options.prestart = config->prestart;
+    options.keep = config->capacity; /* no other pool takes them, and crewSeal makes all of them */
+    options.per_peer = config->perHost;
+    status = crew_pool_open(&options, &casPool);
+    if (status != CREW_OK) {
+        crewRefusalOfOpen(&options, status, refusal);
+        return status;
+    }
+    warnOfDescriptors(config->capacity);
+    *pool = casPool;
+    epicsAtomicSetIntT(&on, 1);
+    crewCasCheckArm();
+    return CREW_OK;
+}
+
+int crewCasIsOn(void)
+{
+    return epicsAtomicGetIntT(&on);
+}
+
+/* ---- accept ---- */
+
+static acceptor *ownAcceptor(epicsThreadId self)
+{
+    unsigned i;
+
+    for (i = 0; i < ACCEPTORS; i++) {
+        if (epicsAtomicGetPtrT(&acceptors[i].thread) == (EpicsAtomicPtrT)self) {
+            return &acceptors[i];
+        }
+    }
+    return NULL;
+}
+
+/* The caller's entry, made at its first accept. NULL: not an accepting thread of the CA server. */
+static acceptor *ownOrNewAcceptor(void)
+{
+    epicsThreadId self = epicsThreadGetIdSelf();
+    acceptor *own = ownAcceptor(self);
+    unsigned i;
+
+    if (own != NULL || strcmp(epicsThreadGetNameSelf(), ACCEPTOR_NAME) != 0) {
+        return own;
+    }
+    for (i = 0; i < ACCEPTORS; i++) {
+        if (epicsAtomicCmpAndSwapPtrT(&acceptors[i].thread, NULL, self) == NULL) {
+            return &acceptors[i];
+        }
+    }
+    crewLog(errlogMajor,
+            "the CA server listens on more than %u interfaces: clients of the others get threads "
+            "of their own",
+            ACCEPTORS);
+    return NULL;
+}
+
+static void giveBack(acceptor *own)
+{
+    if (own->holds == SET) {
+        (void)crew_release(own->lease); /* CREW_RETIRED: the set died meanwhile, nothing is held */
+    }
+    own->holds = NOTHING;
+}
+
+static void tellRefusal(const struct sockaddr_in *peer, const crew_refusal *refusal)
+{
+    char address[ADDRESS_BYTES];
+    char reason[CREW_SENTENCE_BYTES];
+
+    addressText(peer, address);
+    crewRefusalText(refusal, POOL_NAME, reason, sizeof reason);
+    epicsMutexMustLock(lastLock);
+    last.peer = *peer;
+    last.atMs = nowMs();
+    memcpy(last.reason, reason, sizeof last.reason);
+    epicsMutexUnlock(lastLock);
+    crewLog(errlogMinor, "CA client %s refused: %s", address, reason);
+}
+
+/* A full pool may be full of suspended members. Asking for its usage counts and tells them; once a
+ * second is enough. */
+static void lookForSuspended(void)
+{
+    static size_t lookedS;
+    const size_t nowS = (size_t)(nowMs() / 1000u);
+    const size_t before = epicsAtomicGetSizeT(&lookedS);
+
+    if (nowS != before && epicsAtomicCmpAndSwapSizeT(&lookedS, before, nowS) == before) {
+        crew_usage usage = CREW_USAGE_INIT;
+
+        (void)crew_pool_usage(casPool, &usage);
+    }
+}
+
+/* 1: the connection may go on to rsrv, with a set or, when there is no telling, as it would without
+ * Crew. */
+static int admit(acceptor *own, const struct sockaddr_in *peer)
+{
+    crew_refusal refusal = CREW_REFUSAL_INIT;
+    /* A peer key is not 0. */
+    const uint64_t host = (UINT64_C(1) << 32) | ntohl(peer->sin_addr.s_addr);
+    const int32_t status = crew_acquire_peer(casPool, host, configured.waitMs, &own->lease,
+                                             &refusal);
+
+    if (status == CREW_OK) {
+        own->holds = SET;
+        own->peer = *peer;
+        (void)epicsAtomicIncrSizeT(&admitted);
+        return 1;
+    }
+    if (refusal.kind == status) {
+        lookForSuspended();
+        tellRefusal(peer, &refusal);
+        return 0;
+    }
+    crewLog(errlogMajor, "the CAS pool answers \"%s\": CA clients get threads of their own",
+            crew_status_text(status));
+    return 1;
+}
+
+/* A connection that the server closes first stays with the network for a minute and keeps one of
+ * its sockets. With 64 sockets, on RTEMS, no connection came through after 16 refusals beside 40
+ * clients, and a client that left made room for none. A reset keeps nothing. */
+static void refuse(SOCKET made)
+{
+    struct linger atOnce;
+
+    atOnce.l_onoff = 1;
+    atOnce.l_linger = 0;
+    (void)setsockopt(made, SOL_SOCKET, SO_LINGER, (char *)&atOnce, sizeof atOnce);
+    epicsSocketDestroy(made);
+}
+
+SOCKET crewCasAccept(SOCKET listener, struct sockaddr *address, osiSocklen_t *length)
+{
+    acceptor *own = crewCasIsOn() ? ownOrNewAcceptor() : NULL;
+    osiSocklen_t room;
+
+    if (own == NULL) {
+        return crewRealSocketAccept(listener, address, length);
+    }
+    crewCasCheckSawAccept();
+    if (own->holds != NOTHING) {
+        (void)epicsAtomicIncrSizeT(&unused);
+        giveBack(own);
+    }
+    room = *length;
+    for (;;) {
+        SOCKET made;
+
+        *length = room;
+        made = crewRealSocketAccept(listener, address, length);
+        if (made == INVALID_SOCKET || address->sa_family != AF_INET ||
+            *length < sizeof(struct sockaddr_in)) {
+            return made; /* rsrv has its own answer to these */
+        }
+        if (admit(own, (const struct sockaddr_in *)(const void *)address)) {
+            return made;
+        }
+        refuse(made);
+    }
+}
+
+/* ---- create ---- */
+
+static void forgetRsrvClient(void)
+{
+    epicsThreadPrivateId client = crewLibComRsrvClient();
+
+    if (client != NULL && epicsThreadPrivateGet(client) != NULL) {
+        epicsThreadPrivateSet(client, NULL); /* rsrv leaves it pointing at freed memory */
+    }
+}
+
+/* The job: rsrv's thread function, on a member. */
+static int32_t runThread(void *argument)
+{
+    cell *own = argument;
+    epicsThreadId self = epicsThreadGetIdSelf();
+
+    if (epicsThreadGetPriority(self) != own->priority) {
+        epicsThreadSetPriority(self, own->priority);
+    }
+    forgetRsrvClient();
+    own->function(own->parameter);
+    forgetRsrvClient();
+    epicsAtomicSetPtrT(&own->member, NULL);
+    return 0;
+}
+
+/* A CAS-client that died has not joined its CAS-event. The result would stay, and with the next one
+ * take both places that the member has for results. */
+static void forgetLeftJob(cell *its)
+{
+    if (epicsAtomicCmpAndSwapIntT(&its->toBeJoined, 1, 0) == 1) {
+        (void)crew_join(its->job, 0, NULL); /* its set has been lent anew, so it has ended */
+    }
+}
+
+/* Gives the thread to the member of that role. NULL: the member has died. */
+static epicsThreadId runOnMember(acceptor *own, uint32_t role, const char *name,
+                                 EPICSTHREADFUNC function, void *parameter, unsigned priority)
+{
+    uintptr_t thread;
+    epicsThreadId id;
+    cell *its;
+    crew_job job;
+
+    if (crew_lease_thread(own->lease, role, &thread) != CREW_OK) {
+        return NULL;
+    }
+    id = crewPortEpicsId(thread);
+    if (id == NULL) {
+        return NULL;
+    }
+    its = &cells[crewPortEpicsHandleWorker(thread)];
+    forgetLeftJob(its);
+    its->function = function;
+    its->parameter = parameter;
+    its->priority = priority;
+    its->peer = own->peer;
+    its->sinceMs = nowMs();
+    epicsAtomicSetPtrT(&its->member, id);
+    if (crew_run(own->lease, role, name, runThread, its, role == EVENT ? &job : NULL) != CREW_OK) {
+        epicsAtomicSetPtrT(&its->member, NULL);
+        return NULL;
+    }
+    if (role == EVENT) {
+        its->job = job;
+        its->lease = own->lease;
+        epicsAtomicSetIntT(&its->toBeJoined, 1);
+    }
+    own->holds = role == EVENT ? SET_WITH_EVENT : NOTHING;
+    return id;
+}
+
+epicsThreadId crewCasCreate(const char *name, EPICSTHREADFUNC function, void *parameter,
+                            const epicsThreadOpts *options)
+{
+    const int joinable = options != NULL && options->joinable;
+    uint32_t role = ROLES;
+    acceptor *own;
+    epicsThreadId id;
+
+    if (name != NULL && joinable && strcmp(name, EVENT_NAME) == 0) {
+        role = EVENT;
+    } else if (name != NULL && options != NULL && !joinable && strcmp(name, CLIENT_NAME) == 0) {
+        role = CLIENT;
+    } else if (name != NULL) {
+        crewCasCheckSawThread(name);
+    }
+    if (role == ROLES || !crewCasIsOn()) {
+        return crewRealThreadCreateOpt(name, function, parameter, options);
+    }
+    own = ownAcceptor(epicsThreadGetIdSelf());
+    if (own == NULL && strcmp(epicsThreadGetNameSelf(), ACCEPTOR_NAME) == 0) {
+        crewCasCheckSawClientWithoutAccept();
+    }
+    if (own == NULL || own->holds != (role == EVENT ? SET : SET_WITH_EVENT)) {
+        return crewRealThreadCreateOpt(name, function, parameter, options);
+    }
+    id = runOnMember(own, role, name, function, parameter, options->priority);
+    if (id == NULL) {
+        giveBack(own);
+        (void)epicsAtomicIncrSizeT(&fallbacks);
+        crewLog(errlogMinor,
+                "a member of the CAS pool has died: this CA client gets threads of its own");
+        id = crewRealThreadCreateOpt(name, function, parameter, options);
+    }
+    return id;
+}
+
+/* ---- join ---- */
+
+void crewCasJoin(epicsThreadId id)
+{
+    const int32_t worker = crewCasIsOn() && id != NULL ? crewPortEpicsWorker(id) : -1;
+    crew_job job;
+    crew_lease lease;
+
+    if (worker < 0) {
+        crewRealThreadMustJoin(id);
+        return;
+    }
+    job = cells[worker].job;
+    lease = cells[worker].lease;
+    if (epicsAtomicCmpAndSwapIntT(&cells[worker].toBeJoined, 1, 0) != 1) {
+        /* libCom would suspend the caller for ever. The member's own end is joined by the pool. */
+        crewLog(errlogMajor, "epicsThreadMustJoin of a pooled thread that nobody has to join");
+        return;
+    }
+    while (crew_join(job, JOIN_SLICE_MS, NULL) == CREW_TIMED_OUT) {
+        /* the caller waits for the end of this job, however long that takes, as it would for a
+         * thread's */
+    }
+    (void)crew_release(lease);
+}
+
+/* ---- report ---- */
+
+static void printLastRefusal(void)
+{
+    char address[ADDRESS_BYTES];
+    char reason[CREW_SENTENCE_BYTES];
+    struct sockaddr_in peer;
+    uint64_t atMs;
+
+    epicsMutexMustLock(lastLock);
+    atMs = last.atMs;
+    peer = last.peer;
+    memcpy(reason, last.reason, sizeof reason);
+    epicsMutexUnlock(lastLock);
+    if (atMs != 0) {
+        addressText(&peer, address);
+        epicsStdoutPrintf("  last refusal: %s, %.0f s ago: %s\n", address,
+                          (double)(nowMs() - atMs) / 1000.0, reason);
+    }
+}
+
+static void printClients(void)
+{
+    unsigned worker;
+
+    for (worker = 0; worker < CREW_MAX_WORKERS; worker++) {
+        const cell *its = &cells[worker];
+        epicsThreadId id = epicsAtomicGetPtrT(&its->member);
+        char address[ADDRESS_BYTES];
+        char name[sizeof CLIENT_NAME];
+
+        if (id == NULL || crewPortEpicsWorker(id) != (int32_t)worker) {
+            continue;
+        }
+        epicsThreadGetName(id, name, sizeof name);
+        addressText(&its->peer, address);
+        epicsStdoutPrintf("  %-10s %p  for %-21s since %.1f s\n", name, (void *)id, address,
+                          (double)(nowMs() - its->sinceMs) / 1000.0);
+    }
+}
+
+void crewCasReport(unsigned level)
+{
+    if (!crewCasIsOn()) {
+        if (level > 0) {
+            epicsStdoutPrintf("CA server: not pooled (no crewCasPool), each client gets threads "
+                              "of its own\n");
+        }
+        return;
+    }
+    if (level == 0) {
+        return;
+    }
+    epicsStdoutPrintf("CA server on pool %s: %u sets, per host ", POOL_NAME, configured.capacity);
+    if (configured.perHost > 0) {
+        epicsStdoutPrintf("%u", configured.perHost);
+    } else {
+        epicsStdoutPrintf("unlimited");
+    }
+    epicsStdoutPrintf(", a connection waits at most %u ms for one\n", configured.waitMs);
+    epicsStdoutPrintf("  clients: %lu on sets, %lu on threads of their own; %lu reservations not "
+                      "used\n",
+                      (unsigned long)epicsAtomicGetSizeT(&admitted),
+                      (unsigned long)epicsAtomicGetSizeT(&fallbacks),
+                      (unsigned long)epicsAtomicGetSizeT(&unused));
+    printLastRefusal();
+    crewCasCheckReport();
+    if (level > 1) {
+        printClients();
+    }
+}
