@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # The core's size on a Cortex-A9: what the linker keeps of the archive when an image calls every function of the generated
-# headers but those of fleet leases (the compiler's own helpers included), what it keeps more when it calls those too, and what a slot of each
-# table takes. Bytes. Fails above the limits below, and when a
-# figure is more than 2 % off the golden one of the same compiler; `--write` makes these figures the golden ones. Two
-# minutes on a fresh machine, seconds afterwards.
+# headers but those of fleet leases (the compiler's own helpers included), what it keeps more when it calls those too, and
+# what a slot of each table takes. Bytes. Fails above the limits below, and when a figure is more than 2 % off the golden
+# one of the same compiler; `--write` makes these figures the golden ones. Two minutes on a fresh machine, seconds
+# afterwards.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -4,7 +4,6 @@
 
 use crate::account::Shortfall;
 use crate::host::{AccountUsage, BootError, BootOptions, Host, Printer};
-use crate::limits::MAX_WORKERS;
 use crate::port::{Member, Next, Outcome, Workers};
 use crate::sets::{self, OpenError, Sets, WorkerIndex};
 use crate::table::Handle;
@@ -52,7 +51,7 @@ impl Crew {
     /// Member `index` of this process, for ports whose threads start with a number; `None`: there is
     /// no such worker.
     pub fn member(&'static self, index: usize) -> Option<Member> {
-        (index < MAX_WORKERS).then_some(Member { process: self, worker: index })
+        WorkerIndex::of(index).map(|worker| Member { process: self, worker: worker.0 })
     }
 
     /// Puts the memory of a fixed thread (a scan band, an acceptor) on the account for as long as

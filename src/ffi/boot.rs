@@ -55,23 +55,21 @@ pub unsafe extern "C" fn crew_boot(options: *const crew_boot_options) -> i32 {
 /// As `crew_boot`.
 unsafe fn boot(options: *const crew_boot_options) -> Result<(), i32> {
     // SAFETY: the caller's promise, for the struct and for what its fields point to.
-    let (options, text, port) = unsafe {
+    let (budget, port) = unsafe {
         let options = read(options)?;
-        let text = match options.budget_text {
-            text if text.is_null() => None,
+        let budget = match options.budget_text {
             // A text that cannot be read is no number either.
-            text => Some(read_text(text, TEXT_BYTES).unwrap_or("(unreadable text)")),
+            text if !text.is_null() => {
+                Budget::Text(read_text(text, TEXT_BYTES).unwrap_or("(unreadable text)"))
+            }
+            _ if options.budget_mib == 0 => Budget::Default,
+            _ => Budget::Mib(options.budget_mib),
         };
         let port = match options.port {
             port if port.is_null() => built_in_port().ok_or(CREW_BAD_PORT)?,
             port => checked(port)?,
         };
-        (options, text, port)
-    };
-    let budget = match (text, options.budget_mib) {
-        (Some(text), _) => Budget::Text(text),
-        (None, 0) => Budget::Default,
-        (None, mib) => Budget::Mib(mib),
+        (budget, port)
     };
     CREW.boot(&BootOptions { port, budget }).map_err(|error| match error {
         BootError::AlreadyBooted => CREW_ALREADY_BOOTED,

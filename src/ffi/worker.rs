@@ -6,6 +6,7 @@ use super::pointer::Out;
 use super::pool::CREW_JOB_RETURNED;
 use super::port::{crew_event, event_for_c};
 use crate::port::{Next, Outcome};
+use crate::sets::WorkerIndex;
 use core::ffi::c_void;
 use core::ptr::null_mut;
 
@@ -42,10 +43,11 @@ pub struct crew_work {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn crew_worker_next(worker: u32, work: *mut crew_work) -> i32 {
     // SAFETY: the caller's promise.
-    let (Some(member), Ok(work)) = (CREW.member(worker as usize), unsafe { Out::new(work) }) else {
+    let (Some(worker), Ok(work)) = (WorkerIndex::of(worker as usize), unsafe { Out::new(work) })
+    else {
         return CREW_WORK_STOP;
     };
-    match member.next() {
+    match CREW.sets().next(worker) {
         Next::Run { function, argument } => {
             let function = Some(function);
             work.write(crew_work { function, argument, event: null_mut(), wait_ms: 0 });
@@ -69,8 +71,8 @@ pub extern "C" fn crew_worker_done(worker: u32, outcome: i32, value: i32) {
         CREW_JOB_RETURNED => Outcome::Returned,
         _ => Outcome::Failed,
     };
-    if let Some(member) = CREW.member(worker as usize) {
-        member.done(outcome, value);
+    if let Some(worker) = WorkerIndex::of(worker as usize) {
+        CREW.sets().done(worker, outcome, value);
     }
 }
 
@@ -78,7 +80,7 @@ pub extern "C" fn crew_worker_done(worker: u32, outcome: i32, value: i32) {
 /// once, on the worker's own thread, as the last thing that the thread has to do with Crew.
 #[unsafe(no_mangle)]
 pub extern "C" fn crew_worker_exited(worker: u32) {
-    if let Some(member) = CREW.member(worker as usize) {
-        member.exited();
+    if let Some(worker) = WorkerIndex::of(worker as usize) {
+        CREW.sets().exited(worker);
     }
 }

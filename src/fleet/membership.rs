@@ -32,14 +32,14 @@
 //! and then looks at the word ([`Visit::goes_on`]).
 
 use crate::sync::UnsafeCell;
-use crate::table;
+use crate::table::word;
 use core::ops::Deref;
 
 /// The bits of users and phase. Generations wrap in the 20 others: a handle is stale until so many
 /// later lives of its slot.
 const BITS: u32 = 12;
-type Word = table::Word<BITS>;
-type Packed = table::Packed<BITS>;
+type Word = word::Word<BITS>;
+type Packed = word::Packed<BITS>;
 
 const FREE: u32 = 0;
 /// Also ENDING.
@@ -202,7 +202,7 @@ impl<T> Deref for Visit<'_, T> {
 
 impl<T> Drop for Visit<'_, T> {
     fn drop(&mut self) {
-        self.slot.word.subtract_seq_cst(USER);
+        self.slot.change(|word| Some(word.with(word.state() - USER)));
     }
 }
 

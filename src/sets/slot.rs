@@ -10,7 +10,7 @@
 //! image built for size.
 
 use super::RefusalKind;
-use crate::limits::{JOBS_PER_WORKER, LABEL_BYTES, MAX_ROLES, MAX_SETS, NAME_BYTES};
+use crate::limits::{JOBS_PER_WORKER, LABEL_BYTES, MAX_ROLES, MAX_SETS, MAX_WORKERS, NAME_BYTES};
 use crate::port::Event;
 use crate::sync::atomic::{
     AtomicPtr, AtomicU32, AtomicUsize,
@@ -29,6 +29,14 @@ pub(crate) struct SetIndex(pub usize);
 /// A worker's place in its table, and its number for ports.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WorkerIndex(pub usize);
+
+impl WorkerIndex {
+    /// The worker with this number, if there can be one.
+    #[inline(always)]
+    pub fn of(number: usize) -> Option<Self> {
+        (number < MAX_WORKERS).then_some(Self(number))
+    }
+}
 
 /// Words of a closure that a worker's slot holds.
 pub const CLOSURE_WORDS: usize = 4;

@@ -27,15 +27,6 @@ pub(crate) fn change(word: &AtomicU32, next: impl FnMut(u32) -> Option<u32>) -> 
     word.fetch_update(AcqRel, Acquire, next)
 }
 
-/// As [`change`], for a word that has to be seen together with another word.
-#[inline(always)]
-pub(crate) fn change_seq_cst(
-    word: &AtomicU32,
-    next: impl FnMut(u32) -> Option<u32>,
-) -> Result<u32, u32> {
-    word.fetch_update(SeqCst, SeqCst, next)
-}
-
 /// What a [`Word`] holds: the generation, and a state of `BITS` bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packed<const BITS: u32>(u32);
@@ -138,21 +129,14 @@ impl<const BITS: u32> Word<BITS> {
         change(&self.0, |word| next(Packed(word)).map(|to| to.0)).map(Packed).map_err(Packed)
     }
 
-    /// See [`change_seq_cst`].
+    /// As [`Self::change`], for a word that has to be seen together with another word.
     #[inline(always)]
     pub(crate) fn change_seq_cst(
         &self,
         mut next: impl FnMut(Packed<BITS>) -> Option<Packed<BITS>>,
     ) -> Result<Packed<BITS>, Packed<BITS>> {
-        change_seq_cst(&self.0, |word| next(Packed(word)).map(|to| to.0))
-            .map(Packed)
-            .map_err(Packed)
-    }
-
-    /// Takes `n` from a state that has at least as much.
-    #[inline(always)]
-    pub(crate) fn subtract_seq_cst(&self, n: u32) {
-        self.0.fetch_sub(n, SeqCst);
+        let next = |word| next(Packed(word)).map(|to| to.0);
+        self.0.fetch_update(SeqCst, SeqCst, next).map(Packed).map_err(Packed)
     }
 }
 
