@@ -585,7 +585,7 @@ fn a_sweep_against_a_lease() {
             one.sweep().unwrap();
         });
         let lease = two.reserve(id).expect("the only asker");
-        let execution = two.accept(&lease).expect("nobody else takes it");
+        let execution = two.accept(&lease).expect("no other thread takes it");
         join([other]);
         assert_eq!(units(one), (0, 1, 1));
         two.complete(execution).unwrap();

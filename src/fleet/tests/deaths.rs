@@ -22,7 +22,7 @@ fn a_death_report_closes_that_incarnation_only() {
     two.node_dead(life).unwrap();
     assert_eq!(two.reserve(theirs), Err(Error::Stale));
     assert_eq!(two.budget(Key(5)), Ok(CreationBudget { live: 0, creating: 0 }));
-    assert_ne!(two.version(KEY), before, "who waits for the key is told");
+    assert_ne!(two.version(KEY), before, "the key's waiters are told");
     assert!(two.reserve(ours).is_ok());
     // The reported life goes on after all: each of its calls says that it was ended.
     assert_eq!(one.complete(execution), Err(Error::Ended));
@@ -61,7 +61,7 @@ fn nobody_has_to_report_a_death() {
     let three = world.join();
     three.register(Key(6), 1).unwrap();
     world.kill(three);
-    assert_eq!(two.sweep(), Ok(Swept { lives: 1, cells: 0 }), "met by nobody");
+    assert_eq!(two.sweep(), Ok(Swept { lives: 1, cells: 0 }), "found by the sweep alone");
     assert_eq!(two.sweep(), Ok(Swept { lives: 0, cells: 0 }));
     let expected = TableFigures { lives: 1, ..TableFigures::default() };
     assert_eq!(world.table().audit(), Ok(expected));

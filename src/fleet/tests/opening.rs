@@ -52,7 +52,7 @@ fn what_is_no_table_of_ours_is_told_apart() {
 #[test]
 fn a_refused_peer_learns_what_the_table_was_made_with() {
     let world = World::new(SMALL);
-    assert_eq!(Geometry::of_table(&world.words), Err(TableError::NotATable), "nobody made one");
+    assert_eq!(Geometry::of_table(&world.words), Err(TableError::NotATable), "no peer made one");
     world.table();
     assert_eq!(Geometry::of_table(&world.words), Ok(SMALL));
     for words in 0..7 {
@@ -114,7 +114,7 @@ fn many_makers_at_once_make_one_table() {
             makers.into_iter().map(|maker| maker.join().unwrap()).collect::<Vec<_>>()
         });
         let won: Vec<_> = opened.iter().filter(|(_, result)| result.is_ok()).collect();
-        assert!(!won.is_empty(), "somebody makes it");
+        assert!(!won.is_empty(), "one of them makes it");
         assert!(won.iter().all(|(geometry, _)| *geometry == won[0].0), "{opened:?}");
     }
 }
