@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The audit: everything that is counted twice must come out the same from both sides. For tests; an
-//! image that does not call it has none of it.
+//! The audit: everything that is counted twice must come out the same from both sides. For tests;
+//! an image that does not call it has none of it.
 //!
-//! [`Crew::audit`] is for a quiet moment: no thread is inside a call of Crew's, and none waits in one.
-//! Leases may be out, jobs given or running, threads dead and not yet reaped. [`Crew::audit_busy`] is
-//! for any moment: it looks at one word at a time, and at bounds that no moment may pass.
+//! [`Crew::audit`] is for a quiet moment: no thread is inside a call of Crew's, and none waits in
+//! one. Leases may be out, jobs given or running, threads dead and not yet reaped.
+//! [`Crew::audit_busy`] is for any moment: it looks at one word at a time, and at bounds that no
+//! moment may pass.
 
 mod calls;
 #[cfg(feature = "audit")]
@@ -60,7 +61,8 @@ pub enum Place {
     Job(usize),
 }
 
-/// The first thing that does not add up, with both numbers. For a yes or no the numbers are 1 and 0.
+/// The first thing that does not add up, with both numbers. For a yes or no the numbers are 1 and
+/// 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Disagreement {
@@ -154,8 +156,9 @@ impl From<bool> for Count {
 }
 
 impl Crew {
-    /// Checks every sum from both sides. Needs a quiet moment: no thread is inside a call of Crew's.
-    /// `threads`: how many threads the port has made and not reaped, where the caller knows.
+    /// Checks every sum from both sides. Needs a quiet moment: no thread is inside a call of
+    /// Crew's. `threads`: how many threads the port has made and not reaped, where the caller
+    /// knows.
     ///
     /// # Errors
     /// The first two sides that disagree.
@@ -213,8 +216,9 @@ mod tests {
 
     const STACK: usize = 64 << 10;
 
-    /// Two roles, at most two sets a peer, 100 extra bytes a set. Set 0 is on a lease for peer 7 and
-    /// its first worker has a joinable job, set 1 is idle, set 2 does not exist; 5 bytes are charged.
+    /// Two roles, at most two sets a peer, 100 extra bytes a set. Set 0 is on a lease for peer 7
+    /// and its first worker has a joinable job, set 1 is idle, set 2 does not exist; 5 bytes are
+    /// charged.
     fn process() -> (&'static Crew, Pool<2>) {
         let crew: &'static Crew = Box::leak(Box::new(Crew::new()));
         assert_eq!(crew.audit(Some(0)), Ok(Figures::default()), "nothing yet, nothing wrong");

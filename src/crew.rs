@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The process: one [`Host`], and the tables of each service. Only composition: what a service does is
-//! in its own module, behind its view ([`Sets`] for worker sets).
+//! The process: one [`Host`], and the tables of each service. Only composition: what a service does
+//! is in its own module, behind its view ([`Sets`] for worker sets).
 
 use crate::account::Shortfall;
 use crate::host::{AccountUsage, BootError, BootOptions, Host, Printer};
@@ -9,8 +9,8 @@ use crate::sets::{self, OpenError, Sets, WorkerIndex};
 use crate::table::Handle;
 use core::fmt;
 
-/// The process: everything that Crew owns. Put it in a `static`, boot it once. An image has one; tests
-/// have many.
+/// The process: everything that Crew owns. Put it in a `static`, boot it once. An image has one;
+/// tests have many.
 pub struct Crew {
     pub(crate) host: Host,
     pub(crate) sets: sets::Tables,
@@ -18,7 +18,8 @@ pub struct Crew {
 
 impl Crew {
     /// A process that has not booted.
-    #[allow(clippy::new_without_default)] // A `Crew` is a static; nothing should make one by default.
+    // A `Crew` is a static; nothing should make one by default.
+    #[allow(clippy::new_without_default)]
     pub const fn new() -> Self {
         Self { host: Host::new(), sets: sets::Tables::new() }
     }
@@ -33,13 +34,14 @@ impl Crew {
     /// the thread that starts the process up.
     ///
     /// # Errors
-    /// See [`BootError`]; nothing was changed, and after [`BootError::Objects`] it may be tried again.
+    /// See [`BootError`]; nothing was changed, and after [`BootError::Objects`] it may be tried
+    /// again.
     pub fn boot(&'static self, options: &BootOptions<'_>) -> Result<(), BootError> {
         self.host.boot(options, self, |port| self.sets.prepare(port))
     }
 
-    /// Brings every open pool up to its keep, then forbids growth and new pools: after it nothing of
-    /// Crew's touches the heap. Boot only.
+    /// Brings every open pool up to its keep, then forbids growth and new pools: after it nothing
+    /// of Crew's touches the heap. Boot only.
     ///
     /// # Errors
     /// [`OpenError::Refused`]: a set that a pool keeps could not be made; nothing is sealed.
@@ -48,8 +50,8 @@ impl Crew {
         self.sets().seal()
     }
 
-    /// Member `index` of this process, for ports whose threads start with a number; `None`: there is
-    /// no such worker.
+    /// Member `index` of this process, for ports whose threads start with a number; `None`: there
+    /// is no such worker.
     pub fn member(&'static self, index: usize) -> Option<Member> {
         WorkerIndex::of(index).map(|worker| Member { process: self, worker: worker.0 })
     }
@@ -64,8 +66,8 @@ impl Crew {
         self.host.charge(bytes).map(|handle| Charge { crew: self, handle })
     }
 
-    /// Takes a charge back, and tells those that wait for bytes. False: the charge has ended before,
-    /// or is none.
+    /// Takes a charge back, and tells those that wait for bytes. False: the charge has ended
+    /// before, or is none.
     pub(crate) fn uncharge(&'static self, handle: Handle) -> bool {
         let ended = self.host.uncharge(handle);
         if ended {

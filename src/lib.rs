@@ -18,9 +18,9 @@
 //! - **P2** Ask before taking: bytes are reserved and kernel objects made before the thread that
 //!   needs them.
 //! - **P3** A refusal is a typed result with its numbers, and changes nothing.
-//! - **P4** What happened is counted where it happened, once, by whoever did it.
+//! - **P4** What happened is counted where it happened, once, by the thread that did it.
 //! - **P5** One transition, one compare-and-swap, one winner.
-//! - **P6** Nobody waits for another thread's progress except in a bounded event wait. No spin lock
+//! - **P6** No thread waits for another's progress except in a bounded event wait. No spin lock
 //!   is shared by two priorities.
 //! - **P7** No Rust frame is live while foreign code runs in a C image.
 //! - **P8** The core knows no operating system: `no_std`, no `alloc`, atomics of 32 bits or of a

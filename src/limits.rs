@@ -8,7 +8,7 @@ include!(concat!(env!("OUT_DIR"), "/limits.rs"));
 
 /// Roles in one roster: the threads of one set, at most.
 pub const MAX_ROLES: usize = 8;
-/// Joinable jobs of one worker whose results nobody has taken yet. Two, so that a worker can run
+/// Joinable jobs of one worker whose results no joiner has taken yet. Two, so that a worker can run
 /// its next job while the result of the last one still waits for its joiner.
 pub const JOBS_PER_WORKER: usize = 2;
 /// Bytes of a pool's or role's name, the terminating NUL of C included. 16 is what Linux and RTEMS

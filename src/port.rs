@@ -95,12 +95,13 @@ pub trait Port: Sync {
     /// The system's error number.
     fn thread_create(&self, spec: &ThreadSpec<'_>) -> Result<usize, i32>;
 
-    /// Called once the thread's exit hook has begun: gives back what is left of the thread (joins it).
-    /// True: it is gone, its stack included. False: not yet, ask again. A port that can only wait for
-    /// the thread's last instructions lends it the caller's priority while it does.
+    /// Called once the thread's exit hook has begun: gives back what is left of the thread (joins
+    /// it). True: it is gone, its stack included. False: not yet, ask again. A port that can only
+    /// wait for the thread's last instructions lends it the caller's priority while it does.
     fn thread_reap(&self, thread: usize) -> bool;
 
-    /// Whether the thread was stopped for good by its system (a suspended task) and will not return.
+    /// Whether the thread was stopped for good by its system (a suspended task) and will not
+    /// return.
     fn thread_suspended(&self, _thread: usize) -> bool {
         false
     }
@@ -129,17 +130,17 @@ pub trait Port: Sync {
 
     /// Whether the target has `bytes` in one piece for thread stacks right now. A stack that comes
     /// free only when the next thread is made (RTEMS) is freed before the answer: otherwise a pool
-    /// that was trimmed is refused for ever. Must be cheap: it is asked at boot, and for every thread
-    /// of a growth.
+    /// that was trimmed is refused for ever. Must be cheap: it is asked at boot, and for every
+    /// thread of a growth.
     fn memory_has(&self, bytes: usize) -> MemoryAnswer;
 
     /// Says one line to the operator. Must not allocate after boot.
     fn log(&self, severity: Severity, text: &str);
 }
 
-/// A place for one thread to wait: an atomic word, and a pointer to a kernel object where the target
-/// has no futex. 16 bytes. Lives in Crew's tables for as long as the process, so that a late post
-/// can never reach freed memory.
+/// A place for one thread to wait: an atomic word, and a pointer to a kernel object where the
+/// target has no futex. 16 bytes. Lives in Crew's tables for as long as the process, so that a late
+/// post can never reach freed memory.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Event {
@@ -235,8 +236,8 @@ pub struct Member {
 }
 
 impl Member {
-    /// The worker's number, which [`crate::Crew::member`] turns back into a `Member`: for ports whose
-    /// threads start with a number.
+    /// The worker's number, which [`crate::Crew::member`] turns back into a `Member`: for ports
+    /// whose threads start with a number.
     pub fn index(self) -> usize {
         self.worker
     }

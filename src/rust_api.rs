@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The Rust API: the same services with types. A [`Worker`] is consumed by [`Worker::run`], so a role
-//! cannot be booked twice by the same borrower; a worker that was not leased does not exist.
+//! The Rust API: the same services with types. A [`Worker`] is consumed by [`Worker::run`], so a
+//! role cannot be booked twice by the same borrower; a worker that was not leased does not exist.
 //!
 //! ```
 //! use crew::{BootOptions, Budget, Crew, Outcome, Pool, PoolOptions, Role, shim};
@@ -55,8 +55,8 @@ use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::num::NonZeroU64;
 
-/// A pool whose sets have `N` workers. A value that can be copied: it names the pool, it does not own
-/// it; [`Pool::close`] ends it.
+/// A pool whose sets have `N` workers. A value that can be copied: it names the pool, it does not
+/// own it; [`Pool::close`] ends it.
 #[derive(Clone, Copy, Debug)]
 pub struct Pool<const N: usize> {
     crew: &'static Crew,
@@ -78,8 +78,8 @@ impl<const N: usize> Pool<N> {
         Ok(Self { crew, handle })
     }
 
-    /// Borrows a whole set. Waits at most `timeout_ms`, first come, first served; 0 refuses at once.
-    /// Any thread. Leasing an idle set allocates nothing; making one may.
+    /// Borrows a whole set. Waits at most `timeout_ms`, first come, first served; 0 refuses at
+    /// once. Any thread. Leasing an idle set allocates nothing; making one may.
     ///
     /// # Errors
     /// See [`crate::Refusal`]. [`AcquireError::Stale`] once the pool is closed.
@@ -109,8 +109,8 @@ impl<const N: usize> Pool<N> {
         Ok((Lease { crew: self.crew, handle: lease }, workers))
     }
 
-    /// Gives idle sets back until `keep` are left. Any thread; waits at most a second for the threads
-    /// to end.
+    /// Gives idle sets back until `keep` are left. Any thread; waits at most a second for the
+    /// threads to end.
     ///
     /// # Errors
     /// [`CloseError::Stale`] once the pool is closed.
@@ -178,9 +178,10 @@ pub type NotStarted = RunError;
 
 impl Worker {
     /// Runs `job` on the worker's thread. Allocates nothing: the closure is kept in the worker's
-    /// slot; one of more than four words, or of stricter alignment than a word, does not compile.
-    /// A panic is caught (with the `std` feature) and told by [`Job::join`] as [`crate::Outcome::Failed`].
-    /// `label` names the job in reports and logs; what is too long of it is cut.
+    /// slot; one of more than four words, or of stricter alignment than a word, does not compile. A
+    /// panic is caught (with the `std` feature) and told by [`Job::join`] as
+    /// [`crate::Outcome::Failed`]. `label` names the job in reports and logs; what is too long of
+    /// it is cut.
     ///
     /// # Errors
     /// See [`RunError`].

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The one place that names the atomics and the cell. They are the processor's; under `--cfg loom` and
-//! `--cfg shuttle` they are those of the checker that explores the models of `src/models`.
+//! The one place that names the atomics and the cell. They are the processor's; under `--cfg loom`
+//! and `--cfg shuttle` they are those of the checker that explores the models of `src/models`.
 
 /// Whether a checker's atomics are in use. They are larger, and the tables are small then.
 pub(crate) const MODELLED: bool = cfg!(any(loom, shuttle));
@@ -21,7 +21,7 @@ pub(crate) mod loom;
 #[cfg(loom)]
 pub(crate) use loom::UnsafeCell;
 
-/// As `core::cell::UnsafeCell`; whoever uses its content says so, and loom sees two who do at once.
+/// As `core::cell::UnsafeCell`; each use of its content is said, and loom sees two at once.
 #[cfg(not(loom))]
 pub(crate) struct UnsafeCell<T>(core::cell::UnsafeCell<T>);
 
@@ -31,7 +31,7 @@ impl<T> UnsafeCell<T> {
         Self(core::cell::UnsafeCell::new(value))
     }
 
-    /// Lets `user` look at the content. Nobody may change it during the call.
+    /// Lets `user` look at the content. No other thread may change it during the call.
     #[inline]
     pub(crate) fn with<R>(&self, user: impl FnOnce(*const T) -> R) -> R {
         user(self.0.get())

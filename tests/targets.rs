@@ -587,7 +587,11 @@ proptest! {
         let site = Site {
             target: if vxworks { Target::VxWorks } else { Target::Rtems },
             threads: Threads::Std,
-            memory: Some(Memory { free: free_mib * MIB, one_piece: free_mib * MIB, for_one_more: 0 }),
+            memory: Some(Memory {
+                free: free_mib * MIB,
+                one_piece: free_mib * MIB,
+                for_one_more: 0,
+            }),
             budget_mib,
             fixed,
             descriptors: None,

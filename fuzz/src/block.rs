@@ -58,8 +58,8 @@ impl Block {
     /// The value in it.
     pub fn value<T>(&self) -> T {
         assert!(self.layout.size() >= size_of::<T>());
-        // SAFETY: aligned, long enough, and written by `prefix::<T>` or by the call that it was for;
-        // the header's structs are plain data.
+        // SAFETY: aligned, long enough, and written by `prefix::<T>` or by the call that it was
+        // for; the header's structs are plain data.
         unsafe { self.at.cast::<T>().read() }
     }
 

@@ -36,7 +36,7 @@ pub fn one() {
     });
 }
 
-/// Whoever looks meanwhile sees that a call is under way.
+/// A look meanwhile sees that a call is under way.
 pub fn during(w: &World, call: impl FnOnce()) {
     w.count(|done| done.calls += 1);
     w.depth.set(w.depth.get() + 1);

@@ -23,7 +23,7 @@ fn account() -> crew_account {
     }
 }
 
-/// At every moment when a caller has just come back, whoever else is in the middle of something.
+/// At every moment when a caller has just come back, whatever other callers are in the middle of.
 pub fn check_now(w: &World) {
     if !w.booted.get() {
         return;
@@ -265,7 +265,7 @@ fn release_bare(w: &World) {
     }
 }
 
-/// Every job that was accepted ended in one way, and somebody can be told, or was.
+/// Every job that was accepted ended in one way, and a joiner can be told of it, or was.
 fn check_jobs(w: &World) {
     let jobs: Vec<u64> = w.jobs.borrow().keys().copied().collect();
     for bits in jobs {

@@ -59,8 +59,8 @@ pub fn run(input: &[u8]) -> Done {
 mod tests {
     use super::*;
 
-    /// Every input that ever found something, and those that reach what others do not. Slow tools take
-    /// only every n-th, with CREW_FUZZ_EVERY=n.
+    /// Every input that ever found something, and those that reach what others do not. Slow tools
+    /// take only every n-th, with CREW_FUZZ_EVERY=n.
     #[test]
     fn the_corpus_breaks_no_law() {
         let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/corpus/abi");

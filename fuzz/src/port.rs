@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A port whose threads are played by whoever waits, or is preempted. A preemption is a nested
+//! A port whose threads are played by a thread that waits or is preempted. A preemption is a nested
 //! call: another thread runs, for as long as its own calls take, while this one stands still.
 
 use crate::calls;

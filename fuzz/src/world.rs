@@ -31,7 +31,7 @@ pub fn with<T>(act: impl FnOnce(&World) -> T) -> T {
 pub struct World {
     pub tape: Tape,
     pub done: Cell<Done>,
-    /// Whether each call is printed, for who reads a find.
+    /// Whether each call is printed, for the reader of a find.
     pub is_told: bool,
     /// How many calls are under way, one inside the other.
     pub depth: Cell<u32>,

@@ -119,7 +119,8 @@ pub fn parse_mib(text: &str) -> Option<u32> {
     digits.parse().ok().filter(|&mib| mib > 0)
 }
 
-/// The line for an operator's text that is no budget. It stays one line whatever the text has in it.
+/// The line for an operator's text that is no budget. It stays one line whatever the text has in
+/// it.
 pub(crate) fn write_bad_text(out: &mut impl Write, text: &str) -> fmt::Result {
     out.write_str("budget \"")?;
     for c in text.chars() {

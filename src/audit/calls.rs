@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The calls by handle, as the C interface makes them, on any process: for tests that keep handles of
-//! what has ended, which the types of the Rust interface do not let happen.
+//! The calls by handle, as the C interface makes them, on any process: for tests that keep handles
+//! of what has ended, which the types of the Rust interface do not let happen.
 
 use crate::crew::Crew;
 use crate::sets::{

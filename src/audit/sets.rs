@@ -58,7 +58,8 @@ impl Sets {
         let idle = words().filter(|word| word.is(SetWord::IDLE)).count();
         same(place, "sets created", pool.created.load(SeqCst), "words not free", exist)?;
         same(place, "users", pool.users.load(SeqCst), "words not free", exist)?;
-        // Each bit was compared with its word; so a sum that differs means bits beyond the capacity.
+        // Each bit was compared with its word; so a sum that differs means bits beyond the
+        // capacity.
         same(place, "free slots", pool.slots.count(), "words free", pool.capacity() - exist)?;
         same(place, "idle bits", pool.idle.count(), "words marked idle", idle)?;
         none(place, "idle slots that a search would skip", pool.idle.unhinted())?;

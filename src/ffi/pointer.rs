@@ -105,7 +105,7 @@ impl<T> Out<T> {
         unsafe { check_size(pointer) }.map(|()| Self(pointer))
     }
 
-    /// A struct, or NULL for a result that nobody wants.
+    /// A struct, or NULL for a result that the caller does not want.
     ///
     /// # Safety
     /// See the module.

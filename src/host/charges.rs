@@ -9,7 +9,7 @@
 //! ```
 //! 1. The charger claims the slot.
 //! 2. The charger has written the bytes; from here on the handle is valid.
-//! 3. One of those who take the charge back wins; the slot's next life begins.
+//! 3. Of the threads that take the charge back one wins; the slot's next life begins.
 
 use super::Host;
 use crate::account::Shortfall;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A pool is closed while others use it: it ends once, with nothing left, and whoever comes late or
-//! waits is told.
+//! A pool is closed while others use it: it ends once, with nothing left, and a caller that is late
+//! or waits is told.
 
 use super::explore::{explore, join, spawn};
 use super::stage::{LONG, Script, Stage};
@@ -103,7 +103,7 @@ fn a_late_acquire_does_not_get_the_next_pool() {
             options.extra_bytes = 1;
             options.prestart = 0;
         });
-        // Makes an idle set if nobody is in the way; the late one may find it.
+        // Makes an idle set if nothing is in the way; the late caller may find it.
         let slot = stage.crew.sets().find_pool(next).expect("open");
         let _ = stage.crew.sets().grow_idle(slot);
         join([user]);

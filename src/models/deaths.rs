@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A thread ends at any moment of what others do with its set: its bytes, its set's slot and its job
-//! come back, once, and nobody who waits is forgotten. `Stage::end` looks at all of it.
+//! A thread ends at any moment of what others do with its set: its bytes, its set's slot and its
+//! job come back, once, and no waiter is forgotten. `Stage::end` looks at all of it.
 
 use super::explore::{explore, join, spawn};
 use super::stage::{DIE, LONG, Script, Stage};

@@ -78,7 +78,8 @@ mod system {
             let count = count.load(Relaxed);
             let end = if begun.elapsed().as_secs() < seconds { "all" } else { "not all" };
             println!(
-                "model {name}: {count} interleavings, {end} of {preemptions} preemptions, fences {fences:?}"
+                "model {name}: {count} interleavings, {end} of {preemptions} preemptions, \
+                 fences {fences:?}"
             );
         }
     }

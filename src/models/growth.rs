@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Growth that fails at each point, trim, and what one pool takes from another, while others acquire.
+//! Growth that fails at each point, trim, and what one pool takes from another, while others
+//! acquire.
 
 use super::explore::{explore, join, pause, spawn};
 use super::stage::{LONG, STACK, Script, Stage};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The life of a job cell: every job is settled once, and whoever asks for its end is told.
+//! The life of a job cell: every job is settled once, and a thread that asks for its end is told.
 
 use super::explore::{explore, join, spawn};
 use super::stage::{DIE, LONG, SOME, Script, Stage};

@@ -38,7 +38,7 @@ struct Scene {
     deadly_jobs: u32,
     /// Of 1,000 calls to make a thread or an event, how many fail.
     failing: u32,
-    /// Beside the clients somebody does this.
+    /// Beside the clients another thread does this.
     trims: bool,
     asks: bool,
     closes: bool,
@@ -66,7 +66,7 @@ const SCENE: Scene = Scene {
     reopens: false,
 };
 
-/// Who has what, seen from outside.
+/// Which client has what, seen from outside.
 #[derive(Default)]
 struct Ledger {
     leases: BTreeSet<u64>,

@@ -52,14 +52,15 @@ pub struct Script {
 pub struct ModelPort {
     script: Script,
     clock_ms: AtomicUsize,
-    /// Who waits for an event, by its address. A std mutex, held between two steps of the explorer.
+    /// The thread that waits for an event, by its address. A std mutex, held between two steps of
+    /// the explorer.
     waiting: Mutex<Vec<(usize, thread::Thread)>>,
     made: Mutex<Vec<Made>>,
     threads: AtomicUsize,
     running: Mutex<Vec<Part>>,
     calls: Mutex<u32>,
     said: Mutex<Vec<String>>,
-    /// Nothing fails and nobody dies any more.
+    /// Nothing fails and no thread dies any more.
     pub calm: Mutex<bool>,
 }
 
@@ -122,7 +123,7 @@ impl ModelPort {
         }
     }
 
-    /// Who waits for the event, and no longer has to be told.
+    /// The thread that waits for the event, and no longer has to be told.
     fn forget(&self, event: usize) -> Option<thread::Thread> {
         let mut waiting = self.waiting.lock().unwrap();
         let at = waiting.iter().position(|(key, _)| *key == event)?;
@@ -151,8 +152,8 @@ impl ModelPort {
         *self.calls.lock().unwrap()
     }
 
-    /// Threads made so far. What came before the making of a thread is known to whoever sees it here,
-    /// as it is to the thread itself.
+    /// Threads made so far. A thread that sees one here knows what came before its making, as the
+    /// made thread itself does.
     pub fn threads(&self) -> usize {
         self.threads.load(Acquire)
     }
@@ -213,7 +214,7 @@ impl Port for ModelPort {
         let deadline = self.clock_ms().saturating_add(timeout_ms.into());
         let mut looks = 0;
         loop {
-            // Known first, then the word is looked at; who posts does it the other way round.
+            // Known first, then the word is looked at; a poster does it the other way round.
             if timeout_ms > SHORT {
                 self.forget(key);
                 self.waiting.lock().unwrap().push((key, thread::current()));
@@ -311,21 +312,22 @@ impl Stage {
             calm: Mutex::new(false),
         }));
         let crew = Box::into_raw(new_crew());
-        // SAFETY: both live until the end of this function, when all threads have been joined; and for
-        // ever if it panics.
+        // SAFETY: both live until the end of this function, when all threads have been joined; and
+        // for ever if it panics.
         let stage = unsafe { Stage { crew: &*crew, port: &*port } };
         while stage.crew.boot(&BootOptions { port: stage.port, budget }).is_err() {}
         *stage.port.calls.lock().unwrap() = 0;
         act(stage);
         stage.end();
-        // SAFETY: nobody else has them any more.
+        // SAFETY: no other thread has them any more.
         unsafe {
             drop(Box::from_raw(crew));
             drop(Box::from_raw(port));
         }
     }
 
-    /// A pool of `roles` roles and `capacity` sets, all of them prestarted, and whatever `change` says.
+    /// A pool of `roles` roles and `capacity` sets, all of them prestarted, and whatever `change`
+    /// says.
     pub fn open(
         self,
         roles: usize,
@@ -363,7 +365,7 @@ impl Stage {
             .map(|job| job.expect("joinable"))
     }
 
-    /// As [`Self::run`], with nobody to join it.
+    /// As [`Self::run`], with no joiner.
     pub fn run_detached(self, lease: Handle, role: usize, value: i32) -> Result<(), RunError> {
         self.crew.sets().run(lease, role, b"job", &work(value), false).map(drop)
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Waiting for a set: what comes free reaches who waits, and what nobody took is not lost.
+//! Waiting for a set: what comes free reaches a waiter, and what no waiter took is not lost.
 
 use super::explore::{explore, join, spawn};
 use super::stage::{LONG, SOME, STACK, Script, Stage};
@@ -78,7 +78,8 @@ fn a_waiter_that_gets_two_sets_gives_one_back() {
         Stage::play(Script::default(), Budget::Default, |stage| {
             let pool = stage.open(1, 2, |_| {});
             let leases = [0, 1].map(|_| stage.acquire(pool, 0).unwrap());
-            // One comes back before the waiter is armed, and is found; one after, and is handed over.
+            // One comes back before the waiter is armed, and is found; one after, and is handed
+            // over.
             let owners = leases
                 .map(|lease| spawn(move || assert_eq!(stage.crew.sets().release(lease), Ok(()))));
             assert!(borrow(stage, pool, LONG));

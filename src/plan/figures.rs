@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What was measured on targets, each figure with its source (P9). The plan, the simulated targets of
-//! the tests and the std port's overhead all take their figures from here or from `shim`.
+//! What was measured on targets, each figure with its source (P9). The plan, the simulated targets
+//! of the tests and the std port's overhead all take their figures from here or from `shim`.
 //!
 //! *epics-rs*: the measurements which that project has published, of Rust servers on both targets.
 //! *RTEMS 7*: a stock C IOC (EPICS base 7.0.8.2-DEV, libbsd) on `xilinx_zynq_a9_qemu` with 256 MB,
@@ -15,11 +15,12 @@ pub mod vxworks {
 
     pub use crate::shim::vxworks::THREAD_OVERHEAD_BYTES as STD_THREAD_OVERHEAD_BYTES;
 
-    /// What a thread made in C takes beyond its stack. epics-rs: C threads cost exactly their stack.
+    /// What a thread made in C takes beyond its stack. epics-rs: C threads cost exactly their
+    /// stack.
     pub const C_THREAD_OVERHEAD_BYTES: usize = 0;
 
-    /// What of the system's memory a process cannot use as address space. epics-rs: 254 MiB could be
-    /// used with about 958 MB, 764 MiB with about 1,470 MB.
+    /// What of the system's memory a process cannot use as address space. epics-rs: 254 MiB could
+    /// be used with about 958 MB, 764 MiB with about 1,470 MB.
     pub const OUTSIDE_BYTES: usize = 705 * MIB;
     /// The memory of the smaller guest. epics-rs.
     pub const GUEST_BYTES: usize = 958 * MIB;
@@ -31,8 +32,8 @@ pub mod vxworks {
     /// epics-rs.
     pub const FIXED_THREADS_BYTES: usize = 15 * MIB;
 
-    /// What one CA client's two std threads take in the image that died: 3 MiB of stacks, 1 MiB more
-    /// for each thread. epics-rs.
+    /// What one CA client's two std threads take in the image that died: 3 MiB of stacks, 1 MiB
+    /// more for each thread. epics-rs.
     pub const CA_SET_BYTES: usize = 5 * MIB;
     /// The set at which the smaller guest died, under a budget of 320 MiB. epics-rs.
     pub const DIED_AT_SET: usize = 46;
@@ -41,8 +42,8 @@ pub mod vxworks {
     /// Declared stacks of a client (two threads), and the clients at which that image met its wall:
     /// three images that differed in nothing else. epics-rs.
     pub const WALLS: [(usize, usize); 3] = [(3 * MIB, 47), (2 * MIB, 59), (MIB, 80)];
-    /// The same question in another series of images. epics-rs. No single figure per thread explains
-    /// this series; all that is taken from it is where the walls stood.
+    /// The same question in another series of images. epics-rs. No single figure per thread
+    /// explains this series; all that is taken from it is where the walls stood.
     pub const OTHER_WALLS: [(usize, usize); 5] =
         [(MIB, 80), (3 * MIB / 2, 67), (2 * MIB, 58), (5 * MIB / 2, 53), (3 * MIB, 49)];
 
@@ -86,15 +87,16 @@ pub mod rtems {
     pub const IOC_LARGEST_BYTES: usize = 224_601_312;
     /// What one CA client took (channel, read, monitor), both stacks included. RTEMS 7.
     pub const IOC_CLIENT_BYTES: usize = 1_615_523;
-    /// Its clients at the first full house, and at the two that followed: the heap fragments. RTEMS 7.
+    /// Its clients at the first full house, and at the two that followed: the heap fragments. RTEMS
+    /// 7.
     pub const IOC_FULL_HOUSES: [usize; 3] = [138, 135, 134];
     /// The largest free block after them, of [`IOC_FREE_AFTER_BYTES`]. RTEMS 7.
     pub const IOC_LARGEST_AFTER_BYTES: usize = 6_300_000;
     /// See [`IOC_LARGEST_AFTER_BYTES`].
     pub const IOC_FREE_AFTER_BYTES: usize = 217_700_000;
-    /// Blocks of 32 B (with their headers) that each connection leaves behind, and of them those that
-    /// its threads leave, which a pool avoids. RTEMS 7: 160.24 B a connection, five blocks of base's
-    /// leak of events.
+    /// Blocks of 32 B (with their headers) that each connection leaves behind, and of them those
+    /// that its threads leave, which a pool avoids. RTEMS 7: 160.24 B a connection, five blocks of
+    /// base's leak of events.
     pub const IOC_BLOCKS_LEFT: [usize; 2] = [5, 2];
     /// The size of such a block.
     pub const IOC_BLOCK_LEFT_BYTES: usize = 32;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! How many sets fit, whose "no" comes first, and what to change: arithmetic for whoever sizes a
-//! budget before a board is there. The command `crew-plan` prints it; the simulated targets of the
-//! tests hold it against the pool itself.
+//! How many sets fit, whose "no" comes first, and what to change: arithmetic for the engineer who
+//! sizes a budget before a board is there. The command `crew-plan` prints it; the simulated targets
+//! of the tests hold it against the pool itself.
 //!
-//! Four bounds end the growth of a pool: its capacity, the account, the descriptors that connections
-//! need, the target's memory. The first two are Crew's: they refuse, and nothing is lost. Behind the
-//! others there is nobody to say no: the next client is not even accepted, or a thread fails. So a
-//! good plan ends at the first two.
+//! Four bounds end the growth of a pool: its capacity, the account, the descriptors that
+//! connections need, the target's memory. The first two are Crew's: they refuse, and nothing is
+//! lost. Behind the others nothing says no: the next client is not even accepted, or a thread
+//! fails. So a good plan ends at the first two.
 
 pub mod figures;
 mod roster;
@@ -21,7 +21,7 @@ use figures::{rtems, vxworks};
 
 const MIB: usize = 1 << 20;
 
-/// Who makes the threads; what one costs beyond its stack depends on it.
+/// What makes the threads; what one costs beyond its stack depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
     /// C code: the EPICS and POSIX ports.
@@ -42,7 +42,7 @@ impl Threads {
     }
 }
 
-/// The memory that thread stacks come from, while nobody is connected.
+/// The memory that thread stacks come from, while no client is connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// Free in all, in bytes.
@@ -93,7 +93,7 @@ impl Memory {
 pub struct Descriptors {
     /// All there are.
     pub total: usize,
-    /// In use while nobody is connected.
+    /// In use while no client is connected.
     pub idle: usize,
 }
 
@@ -110,9 +110,9 @@ impl Descriptors {
 pub struct Site {
     /// The system.
     pub target: Target,
-    /// Who makes the threads.
+    /// What makes the threads.
     pub threads: Threads,
-    /// `None`: not known, or more than anybody will use.
+    /// `None`: not known, or more than any user will need.
     pub memory: Option<Memory>,
     /// MiB that the operator asks for; `None`: the target's default.
     pub budget_mib: Option<u32>,
@@ -131,7 +131,8 @@ pub struct PlannedPool {
     pub roles: Vec<(String, usize)>,
     /// The most sets.
     pub capacity: usize,
-    /// What a connection takes from the same memory beyond its threads, and the account does not see.
+    /// What a connection takes from the same memory beyond its threads, and the account does not
+    /// see.
     pub beyond_threads: usize,
 }
 

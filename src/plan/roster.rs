@@ -3,8 +3,8 @@
 
 use crate::limits::{MAX_ROLES, NAME_BYTES, PRIORITY_MAX, STACK_MAX, STACK_MIN};
 
-/// Bytes: a whole number, and `k`, `KiB`, `M`, `MiB`, `G` or `GiB` behind it or nothing. `None`: it is
-/// not that, or too large.
+/// Bytes: a whole number, and `k`, `KiB`, `M`, `MiB`, `G` or `GiB` behind it or nothing. `None`: it
+/// is not that, or too large.
 pub fn parse_bytes(text: &str) -> Option<usize> {
     let text = text.trim();
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! Acquire: an idle set, or a new one, or a typed refusal, at once. A caller that may wait goes on in
-//! `waiting.rs`.
+//! Acquire: an idle set, or a new one, or a typed refusal, at once. A caller that may wait goes on
+//! in `waiting.rs`.
 
 use super::Refusal;
 use super::slot::{PoolSlot, SetIndex, SetWord, pool_state};
@@ -95,8 +95,8 @@ impl Sets {
         self.confirm(handle, pool, result)
     }
 
-    /// The pool may have been closed, even opened anew, since it was found: then what was lent is not
-    /// what was asked for, and goes back.
+    /// The pool may have been closed, even opened anew, since it was found: then what was lent is
+    /// not what was asked for, and goes back.
     #[cold]
     #[inline(never)]
     fn confirm(
@@ -125,8 +125,8 @@ impl Sets {
         peer: Option<NonZeroU64>,
         timeout_ms: u32,
     ) -> Result<Lent, Refusal> {
-        // A newcomer does not overtake those that wait already. Relaxed: a waiter that begins to wait
-        // at this very moment is not before this caller.
+        // A newcomer does not overtake those that wait already. Relaxed: a waiter that begins to
+        // wait at this very moment is not before this caller.
         let first = if pool.waiting.load(Relaxed) == 0 {
             self.take(pool, peer)
         } else {
@@ -176,8 +176,8 @@ impl Sets {
         Some(Ok(lent))
     }
 
-    /// Edge 3: IDLE to LEASED, for the claimer of the set's idle bit. `None`: it was retired; the claim
-    /// is given up, and with it the last thing that may have kept the slot from being freed.
+    /// Edge 3: IDLE to LEASED, for the claimer of the set's idle bit. `None`: it was retired; the
+    /// claim is given up, and with it the last thing that may have kept the slot from being freed.
     #[inline(always)] // also in an image built for size: it is on the path of every lease
     fn lease_idle(self, pool: PoolRef, s: SetIndex) -> Option<Lent> {
         let set = self.set(s);

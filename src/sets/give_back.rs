@@ -74,8 +74,8 @@ impl Sets {
         }
     }
 
-    /// Gives an idle set, whose claim the caller has, to the longest waiter, or puts it back; ends it if
-    /// it was retired, or its pool closed, while it was claimed.
+    /// Gives an idle set, whose claim the caller has, to the longest waiter, or puts it back; ends
+    /// it if it was retired, or its pool closed, while it was claimed.
     #[inline]
     pub(super) fn offer(self, pool: PoolRef, s: SetIndex) {
         if pool.waiting.load(SeqCst) > 0 {
@@ -86,14 +86,14 @@ impl Sets {
         }
     }
 
-    /// Puts the claimed idle set into the bitmap. True: it had been retired, or its pool closed, and
-    /// has been ended instead.
+    /// Puts the claimed idle set into the bitmap. True: it had been retired, or its pool closed,
+    /// and has been ended instead.
     #[inline]
     fn put_back(self, pool: PoolRef, s: SetIndex) -> bool {
         let slot = pool.slot_of(s);
         pool.idle.put(slot);
-        // A thread that retires the set, or closes the pool, sets its mark and then tries to claim the
-        // bit; while we had the claim that failed, so the set is ended for that thread, by us.
+        // A thread that retires the set, or closes the pool, sets its mark and then tries to claim
+        // the bit; while we had the claim that failed, so the set is ended for that thread, by us.
         let retired = self.set(s).word().is(SetWord::RETIRED);
         let ended = retired || pool.state() != pool_state::OPEN;
         if ended && pool.idle.claim(slot) {
@@ -111,8 +111,8 @@ impl Sets {
         }
     }
 
-    /// After a put: the next in line may have armed itself meanwhile. It looked at the bitmap before
-    /// the put, or is seen now; one that is only about to arm looks after that.
+    /// After a put: the next in line may have armed itself meanwhile. It looked at the bitmap
+    /// before the put, or is seen now; one that is only about to arm looks after that.
     #[cold]
     #[inline(never)]
     fn hand_out(self, pool: PoolRef) {
@@ -132,8 +132,8 @@ impl Sets {
         self.tables.waiters.give(port, pool.queue(Want::Set), s.0 as u16)
     }
 
-    /// Tells the longest waiter of each pool that bytes, or the end of a thread that holds some, may
-    /// let its set be made now.
+    /// Tells the longest waiter of each pool that bytes, or the end of a thread that holds some,
+    /// may let its set be made now.
     pub(crate) fn bytes_came_free(self) {
         self.pools().for_each(|pool| self.pass_on(pool));
     }

@@ -100,8 +100,8 @@ impl Sets {
             .and_then(|()| self.make_events(port, pool, s))
             .and_then(|()| {
                 (0..pool.role_count()).try_for_each(|role| {
-                    // The first answer holds for one thread. Where there is no room for the next, its
-                    // creation may succeed and the thread fault (VxWorks).
+                    // The first answer holds for one thread. Where there is no room for the next,
+                    // its creation may succeed and the thread fault (VxWorks).
                     if role > 0 {
                         ask_target(port, bytes(role))?;
                     }
@@ -194,7 +194,7 @@ impl Sets {
             pool.created_high.fetch_max(pool.created.load(Relaxed), Relaxed);
             return Ok(());
         }
-        // A generation that was made for the grower is nobody's.
+        // The generation that was made for the grower is of no lease.
         self.set(s).lease.fetch_and(!1, Relaxed);
         let dead = pool.workers(s).find(|&w| {
             matches!(self.worker(w).state(), worker_state::EXITED | worker_state::REAPING)
@@ -209,8 +209,8 @@ impl Sets {
         })
     }
 
-    /// Stops the threads that a failed growth made, and waits a bounded time until they are gone and
-    /// everything is as it was.
+    /// Stops the threads that a failed growth made, and waits a bounded time until they are gone
+    /// and everything is as it was.
     fn undo_build(self, pool: PoolRef, s: SetIndex) {
         self.retire(s, Cause::Orderly);
         if let Some(word) = self.set(s).change(|word| Some(word.0 & !SetWord::BUILDING)) {

@@ -134,8 +134,8 @@ impl Sets {
         }
     }
 
-    /// Settles the job of cell `job - 1`, or a detached one (`job` 0): once, by the worker that ran it
-    /// or by the exit hook of the worker that had it.
+    /// Settles the job of cell `job - 1`, or a detached one (`job` 0): once, by the worker that ran
+    /// it or by the exit hook of the worker that had it.
     pub(super) fn complete(self, job: usize, label: &str, outcome: Outcome, value: i32) {
         let Some(index) = job.checked_sub(1) else {
             return self.announce_failure(label, outcome);

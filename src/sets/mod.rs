@@ -2,33 +2,32 @@
 //! Worker sets: a bounded pool of persistent threads that a connection borrows as a whole.
 //!
 //! A *worker* is one persistent thread; a *role* is what a member of a set is for; a *roster* is a
-//! pool's roles; a *set* is one worker per role, leased as a unit, so that two connections can never
-//! each hold half of what both need.
+//! pool's roles; a *set* is one worker per role, leased as a unit, so that two connections can
+//! never each hold half of what both need.
 //!
 //! # The life of a set's slot
 //! ```text
-//!                 (1) grow                    (2) publish
-//!        FREE ----------------> BUILDING --------------------> LEASED <-----------+
-//!          ^                       |    \-- prestart --> IDLE -->^ (3) lease      |
-//!          |                       | a step failed        ^ |                     |
-//!          |                       v                      | | (6) retire          | (4) run: jobs + 1
-//!          |  (8) free         RETIRED <------------------|-+                     | (5) done: jobs - 1
-//!          +------------------ alive = 0 <----------------|-----------------------+
-//!                              jobs = 0     (6) retire    |                       |
-//!                                                         +-----------------------+
-//!                                            (7) the last of release and done
+//!          (1) grow             (2) publish          (3) lease
+//!    FREE ----------> BUILDING ------------> IDLE --------------> LEASED --+ (4) run:  jobs + 1
+//!     ^                  |                    | ^                  | | ^   | (5) done: jobs - 1
+//!     |                  |                    | +----(7) leave-----+ | +---+
+//!     |                  | (6)                | (6) retire           | (6)
+//!     |                  v                    v                      v
+//!     +---(8) free--- RETIRED <---------------+----------------------+
 //! ```
 //! 1. `grow`: a slot is claimed, bytes reserved, events and threads made.
-//! 2. `publish`: all threads exist and none has died; leased to the grower, or idle (prestart).
-//! 3. `lease_idle`: who claimed the idle bit leases it.
+//! 2. `publish`: all threads exist and none has died. The set is idle (prestart, seal); one that a
+//!    caller of acquire has grown is that caller's, and goes to LEASED at once.
+//! 3. `lease_idle`: the claimer of the idle bit leases the set.
 //! 4. `run`: counts the job before its worker can finish it.
-//! 5. `worker_done`: only the worker that ran the job counts it out.
-//! 6. `retire`: a member died, or the set was trimmed, reclaimed or closed. Never idle again.
-//! 7. `leave`: the lease is released *and* no job is left; whoever's compare-and-swap made both true
-//!    puts the set back, exactly once.
+//! 5. `done`: only the worker that ran the job counts it out.
+//! 6. `retire`: a step of its making failed, a member died, or the set was trimmed, reclaimed or
+//!    closed. Never idle again.
+//! 7. `leave`: the lease is released *and* no job is left; the thread whose compare-and-swap made
+//!    both true puts the set back, exactly once.
 //! 8. `free`: the last thread was reaped; the slot returns.
 //!
-//! All of it is one word per set (`slot::Set`), so each edge has one winner (P5).
+//! All of it is one word per set (`slot::SetSlot`), so each edge has one winner (P5).
 //!
 //! # The life of a worker
 //! ```text
@@ -44,12 +43,12 @@
 //! 1. `grow`.
 //! 2. `run` has the worker to itself.
 //! 3. `run` has written the job.
-//! 4. `worker_next`.
-//! 5. `worker_done`.
-//! 6. `worker_next`, asked to stop.
-//! 7. `worker_exited`, the exit hook.
-//! 8. `reap`, after the thread is joined: only now are its bytes given back, because only now is its
-//!    stack gone.
+//! 4. `next`.
+//! 5. `done`.
+//! 6. `next`, asked to stop.
+//! 7. `exited`, the exit hook.
+//! 8. `reap`, after the thread is joined: only now are its bytes given back, because only now is
+//!    its stack gone.
 //!
 //! # The life of a job cell
 //! ```text
@@ -62,7 +61,7 @@
 //! 1. `run`.
 //! 2. `join` waits.
 //! 3. `join` timed out.
-//! 4. `worker_done`, or `worker_exited` for a job that a dead worker ran or had been given.
+//! 4. `done`, or `exited` for a job that a dead worker ran or had been given.
 //! 5. `join` or `detach`.
 //! 6. `detach`.
 
@@ -210,9 +209,10 @@ impl Refusal {
         }
     }
 
-    /// For callers that only pass errors on: `EAGAIN` for what may pass, the system's own number for
-    /// a failed thread creation, `EPIPE` for a pool that closes. Several kinds share a number, and a
-    /// failed thread creation may itself be `EAGAIN`: who must tell them apart looks at the kind.
+    /// For callers that only pass errors on: `EAGAIN` for what may pass, the system's own number
+    /// for a failed thread creation, `EPIPE` for a pool that closes. Several kinds share a number,
+    /// and a failed thread creation may itself be `EAGAIN`: a caller that must tell them apart
+    /// looks at the kind.
     pub const fn errno(&self) -> i32 {
         match self {
             Refusal::SpawnFailed { os_error, .. } if *os_error != 0 => *os_error,

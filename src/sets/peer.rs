@@ -9,9 +9,10 @@
 //! ```
 //! 1. Publish the key with a ticket, then count the pool's other sets with the same key.
 //! 2. Fewer than the limit: admitted, by a compare-and-swap.
-//! 3. An *older* asker that is still asking takes the younger one's word back to NONE, and the younger
-//!    must publish and count again: it then sees the older one. Only older askers can do this, and each
-//!    ends its own asking, so a set is sent back at most as often as it has older competitors.
+//! 3. An *older* asker that is still asking takes the younger one's word back to NONE, and the
+//!    younger must publish and count again: it then sees the older one. Only older askers can do
+//!    this, and each ends its own asking, so a set is sent back at most as often as it has older
+//!    competitors.
 //! 4. The set is idle again (or gone). 5. The limit is reached.
 //!
 //! Why the limit is never passed: take the one that published last among those admitted. It counted

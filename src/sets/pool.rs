@@ -229,8 +229,8 @@ impl Sets {
         let (pool, handle) = self.claim_pool(options)?;
         for _ in 0..options.prestart {
             if let Err(refusal) = self.grow_idle(pool) {
-                // What was made goes back. No caller knows the pool, so what does not end in time is for
-                // the next open to close.
+                // What was made goes back. No caller knows the pool, so what does not end in time
+                // is for the next open to close.
                 pool.flags.fetch_or(ABANDONED, Relaxed);
                 let _ = self.close(handle, UNDO_MS);
                 return Err(OpenError::Refused(refusal));

@@ -24,15 +24,16 @@ impl Sets {
         let closing = if pool.state() == pool_state::CLOSING { ", closing" } else { "" };
         let refused: u32 = usage.refused.iter().fold(0, |sum, n| sum.wrapping_add(*n));
         out.print(format_args!(
-            "pool {name}: {} busy + {} idle of {} sets, {} leases, {refused} refused, {} retired{closing}",
+            "pool {name}: {} busy + {} idle of {} sets, {} leases, {refused} refused, \
+             {} retired{closing}",
             usage.busy, usage.idle, usage.capacity, usage.leases, usage.retirements
         ));
         if level == 0 {
             return;
         }
         out.print(format_args!(
-            "  most busy at once {}, threads ever created {}, waiting {}, suspended {}, overdue {}, \
-             oldest busy {} s",
+            "  most busy at once {}, threads ever created {}, waiting {}, suspended {}, \
+             overdue {}, oldest busy {} s",
             usage.busy_high_water,
             usage.threads_created,
             usage.waiting,

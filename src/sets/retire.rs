@@ -32,8 +32,8 @@ pub(super) enum Cause {
 }
 
 impl Sets {
-    /// Edge 6: the set is never lent again, and its workers stop once they have no job. Says so, once
-    /// per set, unless it is orderly.
+    /// Edge 6: the set is never lent again, and its workers stop once they have no job. Says so,
+    /// once per set, unless it is orderly.
     pub(super) fn retire(self, s: SetIndex, cause: Cause) {
         let set = self.set(s);
         let pool = self.pool_of(s);
@@ -59,8 +59,8 @@ impl Sets {
                 ),
             );
         }
-        // If it lies in the idle bitmap the claim is ours now. If another thread has claimed it, that
-        // claimer finds RETIRED when it leases the set, or after it has put the set back.
+        // If it lies in the idle bitmap the claim is ours now. If another thread has claimed it,
+        // that claimer finds RETIRED when it leases the set, or after it has put the set back.
         let word = set.word();
         if word.is(SetWord::IDLE) && word.is(SetWord::RETIRED) && pool.idle.claim(slot) {
             self.drop_claim(s);
@@ -82,8 +82,8 @@ impl Sets {
         }
     }
 
-    /// Joins the threads whose exit hook has run, as far as they are gone, and gives back their bytes
-    /// and their sets' slots. Any thread; waits for nothing but what the port's reap does.
+    /// Joins the threads whose exit hook has run, as far as they are gone, and gives back their
+    /// bytes and their sets' slots. Any thread; waits for nothing but what the port's reap does.
     pub(crate) fn reap(self) {
         if self.exited.load(SeqCst) == 0 {
             return;

@@ -48,8 +48,8 @@ impl core::error::Error for RunError {}
 pub(crate) enum Work {
     /// Call a C function.
     Call(Function, *mut c_void),
-    /// Call `run` with the worker's slot, where the closure lies. `discard` drops a closure in place
-    /// that is never run.
+    /// Call `run` with the worker's slot, where the closure lies. `discard` drops a closure in
+    /// place that is never run.
     Closure { run: Function, discard: unsafe fn(*mut Closure), closure: Closure },
 }
 
@@ -63,8 +63,8 @@ impl Sets {
         }
     }
 
-    /// Gives `work` to the worker of `role`. A joinable job's handle comes back. A closure's bytes have
-    /// been moved to the worker then, and only then.
+    /// Gives `work` to the worker of `role`. A joinable job's handle comes back. A closure's bytes
+    /// have been moved to the worker then, and only then.
     pub(crate) fn run(
         self,
         lease: Handle,
@@ -121,8 +121,8 @@ impl Sets {
         let mut seen = SetWord::FREE;
         let counted = set.change(|word| {
             seen = word;
-            // Every caller counts before it looks at the worker: more callers at once than the count
-            // has room for must not carry into the threads.
+            // Every caller counts before it looks at the worker: more callers at once than the
+            // count has room for must not carry into the threads.
             (usable(word) && word.jobs() < SetWord::JOBS_MAX).then_some(word.0 + SetWord::ONE_JOB)
         });
         if counted.is_none() {
@@ -180,9 +180,9 @@ impl Sets {
         let (function, argument, discard) = match work {
             Work::Call(function, argument) => (*function, *argument, core::ptr::null_mut()),
             Work::Closure { run, discard, closure } => {
-                // SAFETY: only the caller that entered BOOKED, we, writes the closure, and no thread
-                // reads it before ASSIGNED. If the worker dies meanwhile, the job that we have counted
-                // keeps its set's slot, so that no other thread becomes this worker.
+                // SAFETY: only the caller that entered BOOKED, we, writes the closure, and no
+                // thread reads it before ASSIGNED. If the worker dies meanwhile, the job that we
+                // have counted keeps its set's slot, so that no other thread becomes this worker.
                 worker.with_closure(|place| unsafe { place.write(*closure) });
                 let slot = core::ptr::from_ref(worker).cast_mut().cast();
                 (*run, slot, *discard as *mut c_void)
@@ -191,8 +191,8 @@ impl Sets {
         worker.function.store(function as *mut c_void, Relaxed);
         worker.argument.store(argument, Relaxed);
         worker.discard.store(discard, Relaxed);
-        // Releases everything above to the worker. Fails if the worker died while it was booked: its
-        // exit hook then saw no job, so taking the job back is ours.
+        // Releases everything above to the worker. Fails if the worker died while it was booked:
+        // its exit hook then saw no job, so taking the job back is ours.
         if !worker.step(worker_state::BOOKED, worker_state::ASSIGNED) {
             if let Some((index, _)) = cell {
                 let word = &self.tables.jobs[index].word;

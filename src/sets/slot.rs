@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The slots of the tables and their packed words. Every field is an atomic: any thread may look at a
-//! slot at any time (a report, a stale handle), and what such a look-up sees may be old, but never torn
-//! or undefined.
+//! The slots of the tables and their packed words. Every field is an atomic: any thread may look at
+//! a slot at any time (a report, a stale handle), and what such a look-up sees may be old, but
+//! never torn or undefined.
 //!
-//! Orderings: the words order everything else. A slot's owner writes its other fields Relaxed and then
-//! releases the word that makes them known; a thread that has acquired that word reads them Relaxed.
-//! Counters for reports order nothing and are Relaxed too. SeqCst stands only where two words must see
-//! each other, with its reason beside it. What only reads or changes a word is inlined, also in an
-//! image built for size.
+//! Orderings: the words order everything else. A slot's owner writes its other fields Relaxed and
+//! then releases the word that makes them known; a thread that has acquired that word reads them
+//! Relaxed. Counters for reports order nothing and are Relaxed too. SeqCst stands only where two
+//! words must see each other, with its reason beside it. What only reads or changes a word is
+//! inlined, also in an image built for size.
 
 use super::RefusalKind;
 use crate::limits::{JOBS_PER_WORKER, LABEL_BYTES, MAX_ROLES, MAX_SETS, MAX_WORKERS, NAME_BYTES};
@@ -55,8 +55,8 @@ impl SetWord {
     pub const RETIRED: u32 = 1 << 17;
     /// Its threads are being made.
     pub const BUILDING: u32 = 1 << 18;
-    /// In the idle bitmap, or with the thread that claimed it there. Keeps the slot from being freed
-    /// under a claimer that has not looked at it yet.
+    /// In the idle bitmap, or with the thread that claimed it there. Keeps the slot from being
+    /// freed under a claimer that has not looked at it yet.
     pub const IDLE: u32 = 1 << 19;
     /// Being freed.
     pub const FREEING: u32 = 1 << 20;
@@ -95,8 +95,8 @@ impl SetWord {
 #[repr(align(64))]
 pub struct SetSlot {
     word: AtomicU32,
-    /// Generation of the lease: odd while leased. It is changed by the one thread that ends the lease,
-    /// and by the owner of an idle or new set.
+    /// Generation of the lease: odd while leased. It is changed by the one thread that ends the
+    /// lease, and by the owner of an idle or new set.
     pub lease: AtomicU32,
     /// The lease that was taken away when the set died under it.
     pub revoked: AtomicU32,
@@ -321,7 +321,7 @@ pub struct RoleSlot {
 /// A pool's state, in the low bits of its word; the rest is the generation.
 pub mod pool_state {
     pub const FREE: u32 = 0;
-    /// Being opened, or about to be free: nobody's.
+    /// Being opened, or about to be free: no caller's.
     pub const CHANGING: u32 = 1;
     pub const OPEN: u32 = 2;
     pub const CLOSING: u32 = 3;
@@ -413,8 +413,8 @@ impl PoolSlot {
         }
     }
 
-    /// SeqCst: a close changes the state and then looks at `users` and the idle bitmap; the users of
-    /// both look the other way round.
+    /// SeqCst: a close changes the state and then looks at `users` and the idle bitmap; the users
+    /// of both look the other way round.
     #[inline(always)]
     pub fn state(&self) -> u32 {
         self.word.load_seq_cst().state()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The tables of worker sets, and the view of them on which every operation stands. What only finds a
-//! slot is inlined, also in an image built for size.
+//! The tables of worker sets, and the view of them on which every operation stands. What only finds
+//! a slot is inlined, also in an image built for size.
 
 use super::AcquireError;
 use super::run::RunError;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A pool's figures. Busy is created minus idle; there is no queue, and nothing is named as if there
-//! were one.
+//! A pool's figures. Busy is created minus idle; there is no queue, and nothing is named as if
+//! there were one.
 
 use super::retire::Cause;
 use super::slot::{SetWord, worker_state};
@@ -52,7 +52,7 @@ pub struct PoolUsage {
     /// Refusals so far; the index is the kind's number (CREW_REFUSED_...).
     pub refused: [u32; REFUSAL_KINDS as usize],
     /// The most stack that a thread of each role was seen to use, in bytes; 0: the target cannot
-    /// tell, or nobody looked while one ran.
+    /// tell, or no report looked while one ran.
     pub stack_used: [u32; MAX_ROLES],
 }
 
@@ -126,8 +126,8 @@ impl Sets {
         usage
     }
 
-    /// Leases that the pool's slots have ever seen; wraps. They are not counted: each lease moves its
-    /// set's generation on by two.
+    /// Leases that the pool's slots have ever seen; wraps. They are not counted: each lease moves
+    /// its set's generation on by two.
     pub(super) fn leases_of(self, pool: PoolRef) -> u32 {
         pool.sets()
             .map(|s| self.set(s).lease.load(Relaxed).wrapping_add(1) / 2)

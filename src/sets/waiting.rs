@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Waiting for a set: in line, first come, first served, within a bound.
 //!
-//! A waiter counts itself, arms its seat, and only then looks for a set. A thread that puts a set back
-//! puts it first and looks for waiters then. So one of the two sees the other. The oldest waiter looks
-//! for itself; the others sleep until it is their turn or something is handed to them.
+//! A waiter counts itself, arms its seat, and only then looks for a set. A thread that puts a set
+//! back puts it first and looks for waiters then. So one of the two sees the other. The oldest
+//! waiter looks for itself; the others sleep until it is their turn or something is handed to them.
 
 use super::Refusal;
 use super::acquire::Lent;
@@ -177,8 +177,8 @@ impl Waiter {
         }
     }
 
-    /// Arms the seat, then looks: a thread that puts a set back puts first and looks for waiters then,
-    /// so one of the two sees the other.
+    /// Arms the seat, then looks: a thread that puts a set back puts first and looks for waiters
+    /// then, so one of the two sees the other.
     fn arm(&self) {
         let pool = self.pool;
         self.seat.arm(pool.queue(self.want));
@@ -189,8 +189,8 @@ impl Waiter {
         }
     }
 
-    /// The oldest in line looks for itself; the others are served in turn. A peer that has room again
-    /// stands behind those that wait for a set.
+    /// The oldest in line looks for itself; the others are served in turn. A peer that has room
+    /// again stands behind those that wait for a set.
     fn look(&mut self) -> Look {
         let (sets, pool) = (self.sets, self.pool);
         let first_in_line = match self.want {
@@ -225,8 +225,8 @@ impl Waiter {
         }
     }
 
-    /// Waits in the armed seat until something comes, the pause or the time is over, or a thread that
-    /// is about to be gone should be looked at again.
+    /// Waits in the armed seat until something comes, the pause or the time is over, or a thread
+    /// that is about to be gone should be looked at again.
     fn sleep(&self, pause_ms: u32) -> Wake {
         let port = self.sets.host.booted_port();
         let left = self.deadline.saturating_sub(port.clock_ms()).min(u64::from(pause_ms)) as u32;
@@ -234,8 +234,8 @@ impl Waiter {
         self.seat.wait(port, if reaping { left.min(REAP_POLL_MS) } else { left })
     }
 
-    /// Leases the set that a giver handed over. `None`: the peer's limit stands against it, or the set
-    /// was retired on its way here.
+    /// Leases the set that a giver handed over. `None`: the peer's limit stands against it, or the
+    /// set was retired on its way here.
     fn take_granted(&mut self, set: SetIndex) -> Option<Lent> {
         match self.sets.admit_and_lease(self.pool, set, self.peer)? {
             Ok(lent) => Some(lent),
@@ -246,8 +246,8 @@ impl Waiter {
         }
     }
 
-    /// Joins the line that the refusal calls for. The place in the former line, if it is another one,
-    /// is to be kept until the seat is armed in the new one.
+    /// Joins the line that the refusal calls for. The place in the former line, if it is another
+    /// one, is to be kept until the seat is armed in the new one.
     fn change_line(&mut self) -> Option<Counted> {
         let want = Want::for_refusal(&self.refusal);
         if want == self.want {

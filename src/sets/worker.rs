@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A worker's side: next, done, exited. `next` and `done` are leaf calls: they never block and never
-//! call back, so that a C loop can have the waiting and the jobs to itself (P7).
+//! A worker's side: next, done, exited. `next` and `done` are leaf calls: they never block and
+//! never call back, so that a C loop can have the waiting and the jobs to itself (P7).
 
 use super::retire::Cause;
 use super::slot::{Closure, Label, SetWord, WorkerIndex, WorkerSlot, worker_state};
@@ -61,8 +61,9 @@ impl Sets {
             return IDLE_WAIT_MS;
         }
         let now = self.host.moment();
-        // Every lease changes the generation twice, so the same generation and an idle set mean that
-        // it has been idle since this was first noticed. No clock is read when a set goes idle.
+        // Every lease changes the generation twice, so the same generation and an idle set mean
+        // that it has been idle since this was first noticed. No clock is read when a set goes
+        // idle.
         let lease = set.lease.load(Relaxed);
         if set.watched.swap(lease, Relaxed) != lease || !set.word().is(SetWord::IDLE) {
             set.watched_since.store(now, Relaxed);
@@ -119,8 +120,8 @@ impl Sets {
             self.tables.exited.fetch_sub(1, SeqCst);
             return; // no thread of ours: a forged call
         };
-        // Read only now: until EXITED a booker may still give this worker a job. From here on none does,
-        // and the slot is ours until this thread is gone.
+        // Read only now: until EXITED a booker may still give this worker a job. From here on none
+        // does, and the slot is ours until this thread is gone.
         let job = worker.job.load(Relaxed) as usize;
         let label: Label = worker.label.read();
         let state = before & STATE;
@@ -151,8 +152,8 @@ impl Sets {
 
 fn function_of(worker: &WorkerSlot) -> Function {
     let function = worker.function.load(Relaxed);
-    // SAFETY: the only store to `function` is in `assign`, of a `Function`, and the caller has acquired
-    // the ASSIGNED that released it.
+    // SAFETY: the only store to `function` is in `assign`, of a `Function`, and the caller has
+    // acquired the ASSIGNED that released it.
     unsafe { core::mem::transmute::<*mut c_void, Function>(function) }
 }
 

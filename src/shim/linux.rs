@@ -9,7 +9,7 @@ pub(super) const TARGET: Target = Target::Host;
 
 const EMPTY: u32 = 0;
 const POSTED: u32 = 1;
-/// Nothing posted, and somebody sleeps: only then does a post make a system call.
+/// Nothing posted, and a waiter sleeps: only then does a post make a system call.
 const SLEEPING: u32 = 2;
 
 /// The word is all there is.
@@ -36,7 +36,8 @@ pub(super) fn event_wait(event: &Event, timeout_ms: u32) -> bool {
         tv_nsec: (timeout_ms % 1000 * 1_000_000) as libc::c_long,
     };
     // SAFETY: the word lives as long as the process, `timeout` as long as the call; the kernel only
-    // reads both. It returns at once if the word is no longer SLEEPING, and a port may return early.
+    // reads both. It returns at once if the word is no longer SLEEPING, and a port may return
+    // early.
     unsafe {
         libc::syscall(
             libc::SYS_futex,
@@ -49,10 +50,11 @@ pub(super) fn event_wait(event: &Event, timeout_ms: u32) -> bool {
     take(event)
 }
 
-/// Before it sleeps, a thread lets those that are ready on its CPU at its own priority go first. If its
-/// partner is one of them, it posts to a thread that is awake, and neither has to sleep or to be woken.
-/// One call, which returns at once if nobody is there. Only under SCHED_FIFO: elsewhere a yield can
-/// cost a whole time slice. The event's `object` counts the waits that go without.
+/// Before it sleeps, a thread lets those that are ready on its CPU at its own priority go first. If
+/// its partner is one of them, it posts to a thread that is awake, and neither has to sleep or to
+/// be woken. One call, which returns at once if no other thread is there. Only under SCHED_FIFO:
+/// elsewhere a yield can cost a whole time slice. The event's `object` counts the waits that go
+/// without.
 fn yield_first(event: &Event) -> bool {
     let waits = event.object.load(Relaxed).addr();
     if waits > 0 {
@@ -84,7 +86,7 @@ fn thread_is_fifo() -> bool {
 
 pub(super) fn event_post(event: &Event) {
     if event.word.swap(POSTED, AcqRel) != SLEEPING {
-        return; // whoever takes the post, this one or an earlier one, sees what led to it
+        return; // the taker of the post, this one or an earlier one, sees what led to it
     }
     // SAFETY: the word lives as long as the process; FUTEX_WAKE only uses its address.
     unsafe {
@@ -112,8 +114,8 @@ pub(super) fn memory_has(_bytes: usize) -> MemoryAnswer {
 
 /// Maps 0..=99 on SCHED_FIFO's range where the process may; elsewhere the thread stays as it is.
 pub(super) fn set_priority(priority: u32) {
-    // SAFETY: plain calls on the calling thread, with a sched_param of ours, for which all zeros is a
-    // value. Whether they succeed does not matter.
+    // SAFETY: plain calls on the calling thread, with a sched_param of ours, for which all zeros is
+    // a value. Whether they succeed does not matter.
     unsafe {
         let min = libc::sched_get_priority_min(libc::SCHED_FIFO);
         let max = libc::sched_get_priority_max(libc::SCHED_FIFO);

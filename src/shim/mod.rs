@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The std port: threads made by `std::thread`, for hosts and Rust users. The only place in the crate
-//! with `std` and `libc`. A C image makes its threads in C instead (`csrc/`).
+//! The std port: threads made by `std::thread`, for hosts and Rust users. The only place in the
+//! crate with `std` and `libc`. A C image makes its threads in C instead (`csrc/`).
 //!
-//! A job that ends its thread by `pthread_exit` or is cancelled is supported where the loop is C; here
-//! there are Rust frames below the job, and glibc aborts the process (P7).
+//! A job that ends its thread by `pthread_exit` or is cancelled is supported where the loop is C;
+//! here there are Rust frames below the job, and glibc aborts the process (P7).
 
 #[cfg(target_os = "linux")]
 pub mod fleet;
@@ -85,12 +85,12 @@ impl Port for StdPort {
 
     fn thread_reap(&self, thread: usize) -> bool {
         let thread = core::ptr::with_exposed_provenance_mut::<JoinHandle<()>>(thread);
-        // SAFETY: `thread_create` made it, of a box, and exposed it. The core lets one caller at a time
-        // ask for a thread, and never again after a "gone".
+        // SAFETY: `thread_create` made it, of a box, and exposed it. The core lets one caller at a
+        // time ask for a thread, and never again after a "gone".
         if !unsafe { (*thread).is_finished() } {
             return false;
         }
-        // SAFETY: as above; we answer "gone", so nobody uses the pointer any more.
+        // SAFETY: as above; we answer "gone", so no caller uses the pointer any more.
         let thread = unsafe { Box::from_raw(thread) };
         // The exit hook has run, so this ends within a few instructions of the other thread. A
         // worker that panicked outside its jobs is accounted for already.

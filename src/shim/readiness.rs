@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! A descriptor that becomes readable when something in a fleet's table changes, for callers that wait on
-//! descriptors.
+//! A descriptor that becomes readable when something in a fleet's table changes, for callers that
+//! wait on descriptors.
 
 use super::fleet::Shared;
 use crate::fleet::Wait;
@@ -14,11 +14,11 @@ use std::thread::{Builder, JoinHandle};
 /// The watcher looks after itself at least so often.
 const LOOK_MS: u32 = 60_000;
 
-/// One per table and process; a small thread of its own waits for the table's word, and writes to the
-/// descriptor. Any number of changes make it readable once.
+/// One per table and process; a small thread of its own waits for the table's word, and writes to
+/// the descriptor. Any number of changes make it readable once.
 ///
-/// Call [`Self::clear`], then try what is to be tried, then wait until the descriptor is readable: a change
-/// between the try and the wait makes it so.
+/// Call [`Self::clear`], then try what is to be tried, then wait until the descriptor is readable:
+/// a change between the try and the wait makes it so.
 #[derive(Debug)]
 pub struct Readiness {
     shared: Arc<Shared>,
@@ -38,7 +38,7 @@ impl Readiness {
         if event < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: just opened, and nobody else's.
+        // SAFETY: just opened, and no other's.
         let event = Arc::new(unsafe { File::from_raw_fd(event) });
         let stop = Arc::new(AtomicBool::new(false));
         let watcher = {
@@ -86,7 +86,7 @@ impl Drop for Readiness {
 
 fn watch(shared: &Shared, mut event: &File, stop: &AtomicBool, mut since: u32) {
     let Ok(table) = shared.table() else {
-        return; // it was opened before; somebody has overwritten its header
+        return; // it was opened before; its header has been overwritten
     };
     while !stop.load(SeqCst) {
         if let Ok(Wait::Changed(_)) = table.wait_any(since, LOOK_MS) {

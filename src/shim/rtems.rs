@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What differs on RTEMS: events are its self-contained binary semaphores, the largest free block of
-//! the heap is the memory question. On this target a C image makes its threads in C; this file serves
-//! Rust threads there.
+//! What differs on RTEMS: events are its self-contained binary semaphores, the largest free block
+//! of the heap is the memory question. On this target a C image makes its threads in C; this file
+//! serves Rust threads there.
 
-/// What a std thread holds beyond its stack while it lives. Measured on a 256 MB Zynq: 30 CA clients
-/// took 1,167,383 B each where their two stacks had declared 1,572,864, so the declared stack covers
-/// everything; charging VxWorks' figure there would cost three quarters of the capacity.
+/// What a std thread holds beyond its stack while it lives. Measured on a 256 MB Zynq: 30 CA
+/// clients took 1,167,383 B each where their two stacks had declared 1,572,864, so the declared
+/// stack covers everything; charging VxWorks' figure there would cost three quarters of the
+/// capacity.
 pub const THREAD_OVERHEAD_BYTES: usize = 0;
 
 /// The words for what `memory_has` asked.
@@ -40,8 +41,8 @@ mod system {
 
     pub const TARGET: Target = Target::Rtems;
 
-    /// `struct _Semaphore_Control` of newlib's sys/lock.h, the same on one processor and on several.
-    /// Zeros are a semaphore that nothing was posted to.
+    /// `struct _Semaphore_Control` of newlib's sys/lock.h, the same on one processor and on
+    /// several. Zeros are a semaphore that nothing was posted to.
     #[repr(C)]
     struct Semaphore(UnsafeCell<[usize; 6]>);
 
@@ -128,8 +129,8 @@ mod system {
         now.seconds as u64 * 1000 + ((now.fraction >> 32) * 1000 >> 32)
     }
 
-    /// A thread that has ended keeps its stack until the next one is made; nothing that looks at free
-    /// memory sees that stack, so it is freed first.
+    /// A thread that has ended keeps its stack until the next one is made; nothing that looks at
+    /// free memory sees that stack, so it is freed first.
     pub fn memory_has(bytes: usize) -> MemoryAnswer {
         // SAFETY: plain calls, from a thread that may take the allocator's mutex as malloc does.
         let largest = unsafe {

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What differs in a VxWorks real-time process: events are native binary semaphores, made before the
-//! thread that waits on them; a mapping is the memory question. Compiled, and run on Linux with
+//! What differs in a VxWorks real-time process: events are native binary semaphores, made before
+//! the thread that waits on them; a mapping is the memory question. Compiled, and run on Linux with
 //! stand-ins for VxWorks' functions (`vxworks/README.md`); not run on VxWorks.
 
-/// What a std thread takes beyond its stack. Three images that differed only in their stacks met the
-/// wall at 47, 59 and 80 clients with 3, 2 and 1 MiB declared each; 1 MiB more per thread puts the
-/// three walls within 2.1 % of each other (246.4, 247.5 and 251.7 MB). It is std's and its
+/// What a std thread takes beyond its stack. Three images that differed only in their stacks met
+/// the wall at 47, 59 and 80 clients with 3, 2 and 1 MiB declared each; 1 MiB more per thread puts
+/// the three walls within 2.1 % of each other (246.4, 247.5 and 251.7 MB). It is std's and its
 /// allocator's: C threads there cost exactly their stack.
 pub const THREAD_OVERHEAD_BYTES: usize = 1 << 20;
 
 /// The words for what `memory_has` asked.
 pub const MEMORY_BASIS: &str = "has no unused address range of that size left";
 
-/// EPICS' priority 0 on the POSIX scale of VxWorks, where 255 is highest. It is the native 199, which
-/// EPICS base uses there; 99 becomes the native 100, below the network's task at 50.
+/// EPICS' priority 0 on the POSIX scale of VxWorks, where 255 is highest. It is the native 199,
+/// which EPICS base uses there; 99 becomes the native 100, below the network's task at 50.
 #[cfg(any(target_os = "vxworks", test))]
 const PRIORITY_ZERO: u32 = 255 - 199;
 
@@ -90,8 +90,8 @@ mod system {
     /// under-reads (192 MiB confirmed where 254 could be had in pieces), which is the safe side.
     pub fn memory_has(bytes: usize) -> MemoryAnswer {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: a new mapping at an address of the system's choice touches nothing of ours, and is
-        // removed before anybody knows it.
+        // SAFETY: a new mapping at an address of the system's choice touches nothing of ours, and
+        // is removed before any thread knows it.
         unsafe {
             let range = libc::mmap(core::ptr::null_mut(), bytes, libc::PROT_NONE, flags, -1, 0);
             if range == libc::MAP_FAILED {

@@ -3,12 +3,12 @@
 //!
 //! Two things differ. loom's are made at run time, in a model; the core's are constants. So each of
 //! ours takes its place at its first use, from a [`stock`] that the model makes before its threads
-//! start, so that its making happens before everything. And loom takes `SeqCst` accesses for `AcqRel`
-//! ones, which allows what no processor does; its `SeqCst` *fences* are exact. So each `SeqCst` access
-//! gets a fence: before it, or after it, as [`set_fences`] says. Either makes a program whose two
-//! words are both accessed with `SeqCst` behave as Rust promises. With fences before, a `SeqCst` store
-//! followed by a weaker load is found wanting; with fences after, a weaker store followed by a
-//! `SeqCst` load. So each model is explored in both ways.
+//! start, so that its making happens before everything. And loom takes `SeqCst` accesses for
+//! `AcqRel` ones, which allows what no processor does; its `SeqCst` *fences* are exact. So each
+//! `SeqCst` access gets a fence: before it, or after it, as [`set_fences`] says. Either makes a
+//! program whose two words are both accessed with `SeqCst` behave as Rust promises. With fences
+//! before, a `SeqCst` store followed by a weaker load is found wanting; with fences after, a weaker
+//! store followed by a `SeqCst` load. So each model is explored in both ways.
 
 use ::loom::sync::atomic as real;
 use core::cell::{OnceCell, RefCell};
@@ -87,8 +87,8 @@ macro_rules! atomic {
             place: OnceCell<$real>,
         }
 
-        // SAFETY: loom runs all threads of a model on one thread of the system, and switches only in
-        // its own calls; `place` is set between two of them.
+        // SAFETY: loom runs all threads of a model on one thread of the system, and switches only
+        // in its own calls; `place` is set between two of them.
         unsafe impl$(<$t>)? Sync for $name$(<$t>)? {}
         // SAFETY: as above.
         unsafe impl$(<$t>)? Send for $name$(<$t>)? {}
@@ -119,8 +119,8 @@ macro_rules! integer {
             }
 
             pub fn store(&self, value: $value, order: Ordering) {
-                // A swap: loom does not know that a store comes after the compare-and-swap that took
-                // place before it, unless the storing thread has seen that one's value.
+                // A swap: loom does not know that a store comes after the compare-and-swap that
+                // took place before it, unless the storing thread has seen that one's value.
                 fenced(order, Release, |order| drop(self.real().swap(value, order)))
             }
 
@@ -227,7 +227,7 @@ impl<T> UnsafeCell<T> {
         Self { content: core::cell::UnsafeCell::new(value), watch: OnceCell::new() }
     }
 
-    /// Lets `user` look at the content; fails the model if somebody changes it meanwhile.
+    /// Lets `user` look at the content; fails the model if another thread changes it meanwhile.
     pub(crate) fn with<R>(&self, user: impl FnOnce(*const T) -> R) -> R {
         let watch = self.watch.get_or_init(|| take(|stock| &mut stock.cells));
         watch.with(|_| user(self.content.get()))

@@ -6,10 +6,11 @@
 //!                 | |
 //!   leaves    0 0 5 8      bit set: the slot is free to be claimed (the truth)
 //! ```
-//! A leaf's bit is the only truth, and taking one is one compare-and-swap (P5): who cleared it owns
-//! the slot. The summary only shortens the search. It is set after the leaf and cleared by whoever
-//! finds the leaf empty, so it can be wrong for a moment in either direction; a search that ends
-//! empty by the summary therefore looks at the leaves themselves before it says so.
+//! A leaf's bit is the only truth, and taking one is one compare-and-swap (P5): the thread that
+//! cleared it owns the slot. The summary only shortens the search. It is set after the leaf and
+//! cleared by a search that finds the leaf empty, so it can be wrong for a moment in either
+//! direction; a search that ends empty by the summary therefore looks at the leaves themselves
+//! before it says so.
 
 use crate::sync::MODELLED;
 use crate::sync::atomic::{
@@ -39,7 +40,7 @@ impl Bitmap {
     }
 
     /// Claims the lowest free slot below `limit`. A slot that was free for the whole call and that
-    /// nobody else claimed is found.
+    /// no other thread claimed is found.
     #[inline]
     pub fn claim_lowest(&self, limit: usize) -> Option<usize> {
         let mut hint = self.summary.load(Acquire);
@@ -98,14 +99,14 @@ impl Bitmap {
         self.leaves[index / 32].load(SeqCst) & 1 << (index % 32) != 0
     }
 
-    /// How many free slots lie in leaves without their hint. None, while nobody claims or puts.
+    /// How many free slots lie in leaves without their hint. None, while no thread claims or puts.
     pub(crate) fn unhinted(&self) -> usize {
         let hints = self.summary.load(SeqCst);
         let slots = |leaf: usize| self.leaves[leaf].load(SeqCst).count_ones() as usize;
         (0..LEAVES).filter(|leaf| hints & 1 << leaf == 0).map(slots).sum()
     }
 
-    /// How many slots are free: a snapshot, exact only while nobody claims or puts.
+    /// How many slots are free: a snapshot, exact only while no thread claims or puts.
     pub fn count(&self) -> usize {
         self.leaves.iter().map(|leaf| leaf.load(Relaxed).count_ones() as usize).sum()
     }
@@ -125,7 +126,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn behaves_like_a_sorted_set(ops in prop::collection::vec((0..3u8, 0..Bitmap::BITS), 1..400)) {
+        fn behaves_like_a_sorted_set(
+            ops in prop::collection::vec((0..3u8, 0..Bitmap::BITS), 1..400),
+        ) {
             let bitmap = Bitmap::new();
             let mut model = BTreeSet::new();
             for (op, index) in ops {

@@ -21,8 +21,8 @@ pub enum Kind {
 /// The name of one life of one slot. The bits are `kind:8 index:24 generation:32`. Zero names
 /// nothing. A value, never an atomic: some targets have no 64-bit atomics (P8).
 ///
-/// Holding a handle proves nothing about the slot: whoever uses one compares its generation with
-/// the slot's.
+/// Holding a handle proves nothing about the slot: each use compares its generation with the
+/// slot's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handle(u64);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! The line of threads that found nothing and wait: a fixed number of seats, each in one queue, each queue
-//! served first come, first served. A queue is a number, and what is handed over is a value: what they
-//! mean is the service's business.
+//! The line of threads that found nothing and wait: a fixed number of seats, each in one queue,
+//! each queue served first come, first served. A queue is a number, and what is handed over is a
+//! value: what they mean is the service's business.
 //!
 //! ```text
 //!          (1)          (2)               (3) give      (5) take
@@ -10,16 +10,16 @@
 //!    |    (7)      | |    (6)    |  +-----------> NUDGED --(5)----->+
 //!    +-------------+ +-----------+
 //! ```
-//! 1. [`Waiters::enter`]: the waiter takes a free seat and the next ticket; the lowest ticket is the
-//!    oldest.
+//! 1. [`Waiters::enter`]: the waiter takes a free seat and the next ticket; the lowest ticket is
+//!    the oldest.
 //! 2. [`Seat::arm`]: the waiter says in which queue it waits.
-//! 3. [`Waiters::give`]: a giver hands a value to the oldest seat of a queue, nudged or not. It passes
-//!    over nobody: while the oldest waiter looks around for itself (HELD), the value is left for that
-//!    waiter to find.
+//! 3. [`Waiters::give`]: a giver hands a value to the oldest seat of a queue, nudged or not. It
+//!    passes over no waiter: while the oldest waiter looks around for itself (HELD), the value is
+//!    left for that waiter to find.
 //! 4. [`Waiters::nudge`]: the thread that freed something asks waiters to look again.
 //! 5. [`Seat::wait`] or [`Seat::disarm`]: the waiter takes what came.
-//! 6. [`Seat::disarm`] after a time-out. It races (3), and one swap decides: a value that was given to a
-//!    seat is never lost, because the waiter that failed to disarm the seat finds it there.
+//! 6. [`Seat::disarm`] after a time-out. It races (3), and one swap decides: a value that was given
+//!    to a seat is never lost, because the waiter that failed to disarm the seat finds it there.
 //! 7. [`Seat`] dropped.
 //!
 //! Each seat's event is made at boot, where a "no" costs nothing (P2).
@@ -153,9 +153,9 @@ impl Waiters {
         self.oldest(queue).is_some_and(|(_, word)| word & STATE != HELD)
     }
 
-    /// Hands `value` to the seat that has waited longest in `queue`. False: no thread waits there, or
-    /// the next in line is looking around just now and will find what was freed by itself; nobody
-    /// overtakes it.
+    /// Hands `value` to the seat that has waited longest in `queue`. False: no thread waits there,
+    /// or the next in line is looking around just now and will find what was freed by itself; no
+    /// waiter overtakes it.
     pub(crate) fn give(&'static self, port: &dyn Port, queue: Queue, value: u16) -> bool {
         let granted = u32::from(value) << 16 | queue.0 | GRANTED;
         while let Some((entry, word)) = self.oldest(queue) {
@@ -204,8 +204,8 @@ impl Seat {
         self.entry.word.store(queue.0 | WAITING, SeqCst);
     }
 
-    /// Whether no seat of `queue` has waited longer than this one: neither an armed seat nor one whose
-    /// waiter looks around just now.
+    /// Whether no seat of `queue` has waited longer than this one: neither an armed seat nor one
+    /// whose waiter looks around just now.
     pub(crate) fn is_oldest(&self, waiters: &'static Waiters, queue: Queue) -> bool {
         let own = self.entry.ticket.load(Relaxed);
         waiters.entries.iter().all(|entry| {
@@ -247,9 +247,9 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        // SeqCst: a waiter that leaves frees its seat and then looks for the next in line; a newcomer
-        // counts itself and then looks whether somebody older is there. One of the two must see the
-        // other, or the newcomer trusts a seat that nobody sits in.
+        // SeqCst: a waiter that leaves frees its seat and then looks for the next in line; a
+        // newcomer counts itself and then looks whether an older waiter is there. One of the two
+        // must see the other, or the newcomer trusts an empty seat.
         self.entry.word.store(FREE, SeqCst);
     }
 }

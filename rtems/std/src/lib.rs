@@ -11,7 +11,8 @@ use std::thread::Builder;
 /// Stacks in bytes, as in `rtems/app/churn.c`.
 const STACKS: [usize; 3] = [65_536, 32_768, 32_768];
 
-/// One connection on three threads that are made for it, and joined. How many of them did their job.
+/// One connection on three threads that are made for it, and joined. How many of them did their
+/// job.
 #[unsafe(no_mangle)]
 pub extern "C" fn std_connection() -> u32 {
     let done = Arc::new(AtomicU32::new(0));

@@ -16,7 +16,8 @@ use crew::table::Bitmap;
 /// Sizes are bytes, or have k, M, G (KiB, MiB, GiB) behind them.
 #[derive(Parser)]
 #[command(
-    after_help = "Example, the startup script's \"crewBudget 160\", \"crewCasPool 141\" and one more pool:\n  \
+    after_help = "Example, the startup script's \"crewBudget 160\", \"crewCasPool 141\" and \
+    one more pool:\n  \
     crew-plan --target rtems --ram 256M --budget 160 --cas 141 --descriptors 150 8 \\\n      \
     --pool stream \"conn:big:20 reader:small:18 writer:small:18\" 8"
 )]
@@ -24,16 +25,17 @@ struct Arguments {
     /// The system that the IOC runs on
     #[arg(long)]
     target: System,
-    /// Who makes the threads: C code (an IOC), or Rust's standard library
+    /// What makes the threads: C code (an IOC), or Rust's standard library
     #[arg(long, default_value = "c")]
     threads: Maker,
-    /// A pointer's width, which decides what small, medium and big are [default: 32 on rtems, else 64]
+    /// A pointer's width, which decides what small, medium and big are [default: 32 on rtems, else
+    /// 64]
     #[arg(long, value_name = "32|64", value_parser = ["32", "64"])]
     bits: Option<String>,
     /// The system's memory; what is left of it for threads follows from an IOC that was measured
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     ram: Option<usize>,
-    /// Memory that is free for threads while nobody is connected, as seen on your own target
+    /// Memory that is free for threads while no client is connected, as seen on your own target
     #[arg(long, value_name = "BYTES", value_parser = bytes, conflicts_with = "ram")]
     free: Option<usize>,
     /// crewBudget [default: the target's]
@@ -45,7 +47,7 @@ struct Arguments {
     /// What a connection takes beyond its threads [default: 42659 on rtems, else 0]
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     beyond: Option<usize>,
-    /// Descriptors that there are, and those in use while nobody is connected
+    /// Descriptors that there are, and those in use while no client is connected
     #[arg(long, num_args = 2, value_names = ["TOTAL", "IDLE"])]
     descriptors: Option<Vec<usize>>,
     /// A pool, as crewPoolOpen takes it; may be given several times

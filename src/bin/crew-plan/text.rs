@@ -156,7 +156,8 @@ fn write_changes(
             .sum();
         writeln!(
             out,
-            "  - Nobody refuses before the memory ends: a budget of at most {} MiB does, or lower\n    \
+            "  - Nobody refuses before the memory ends: a budget of at most {} MiB does, or \
+             lower\n    \
              capacities. More sets take smaller stacks or more memory.",
             (site.fixed + held) / MIB
         )?;
@@ -167,7 +168,8 @@ fn write_changes(
         let fit: usize = filled.iter().map(|filled| filled.sets).sum();
         writeln!(
             out,
-            "  - Descriptors end before the capacities: {table} of them serve all {sets} sets, or lower\n    \
+            "  - Descriptors end before the capacities: {table} of them serve all {sets} sets, or \
+             lower\n    \
              the capacities to {fit} sets in all."
         )?;
     }
@@ -178,12 +180,14 @@ fn write_changes(
         match asked.budget().1 {
             Verdict::Clamped { .. } | Verdict::FloorHeld { .. } => writeln!(
                 out,
-                ", but this target would not\n    confirm it: smaller stacks, lower capacities, or more memory."
+                ", but this target would not\n    \
+                 confirm it: smaller stacks, lower capacities, or more memory."
             )?,
             _ if asked.fill(pools).iter().any(|filled| filled.ended_by == Bound::Memory) => {
                 writeln!(
                     out,
-                    ", but then the memory ends\n    first: smaller stacks, lower capacities, or more memory."
+                    ", but then the memory ends\n    \
+                     first: smaller stacks, lower capacities, or more memory."
                 )?
             }
             _ => writeln!(out, "; otherwise the refusal is the limit.")?,

@@ -140,7 +140,7 @@ pub unsafe extern "C" fn crew_join(
     }
 }
 
-/// Nobody will ask for the job's result: a failure is logged instead. The handle is stale then.
+/// No caller will ask for the job's result: a failure is logged instead. The handle is stale then.
 ///
 /// CREW_BUSY (another thread is joining it), CREW_STALE, CREW_BAD_HANDLE.
 #[unsafe(no_mangle)]
