@@ -5,7 +5,7 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
-checks=(fmt clippy no_std docs rust models header c sanitizers stress fuzz-c readme ioc-test ioc-hostile fleet-ioc zynq
+checks=(fmt layers clippy no_std docs rust models header c sanitizers stress fuzz-c readme ioc-test ioc-hostile fleet-ioc zynq
     vxworks size instructions size-host rtems epics-module epics-rtems)
 if [ $# -gt 0 ]; then checks=("$@"); fi
 

@@ -2,6 +2,12 @@
 //! The process: one [`Host`], and the tables of each service. Only composition: what a service does
 //! is in its own module, behind its view ([`Sets`] for worker sets).
 
+#[cfg(feature = "restart")]
+mod restart;
+
+#[cfg(feature = "restart")]
+pub(crate) use restart::Restartable;
+
 use crate::account::Shortfall;
 use crate::host::{AccountUsage, BootError, BootOptions, Host, Printer};
 use crate::port::{Member, Next, Outcome};
@@ -15,6 +21,12 @@ pub struct Crew {
     pub(crate) host: Host,
     pub(crate) sets: sets::Tables,
 }
+
+/// The image's one process: the C interface's.
+#[cfg(not(any(feature = "restart", loom, shuttle)))]
+pub(crate) static CREW: Crew = Crew::new();
+#[cfg(feature = "restart")]
+pub(crate) static CREW: Restartable<Crew> = Restartable::new(Crew::new());
 
 impl Crew {
     /// A process that has not booted.

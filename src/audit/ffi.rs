@@ -3,7 +3,7 @@
 //! `tests/c/audit.h` declares it.
 
 use super::Disagreement;
-use crate::ffi::CREW;
+use crate::crew::CREW;
 use crate::host::Line;
 use core::ffi::c_char;
 use core::fmt::Write;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The account, and charges for fixed threads.
 
-use super::CREW;
 use super::pointer::{give, give_sized, sized32};
 use super::status::{
     CREW_BAD_HANDLE, CREW_BAD_VALUE, CREW_NOT_BOOTED, CREW_OK, CREW_STALE, CREW_TABLE_FULL,
 };
 use crate::account::{Account, verdict::Verdict};
+use crate::crew::CREW;
 use crate::table::Handle;
 
 /// The memory of a fixed thread on the account.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Boot, seal, budget.
 
-use super::CREW;
 use super::pointer::{give, read, read_text, sized32, status};
 use super::port::{checked, crew_port};
 use super::status::{
@@ -9,6 +8,7 @@ use super::status::{
     of_open,
 };
 use crate::account::verdict;
+use crate::crew::CREW;
 use crate::host::{BootError, BootOptions, Budget};
 use crate::limits::TEXT_BYTES;
 use crate::port::Port;

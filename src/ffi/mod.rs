@@ -27,23 +27,26 @@ pub use report::*;
 pub use status::*;
 pub use worker::*;
 
-#[cfg(not(feature = "restart"))]
-use crate::crew::Crew;
+#[cfg(feature = "restart")]
+use crate::crew::Restartable;
 
-/// The image's one process.
+/// The image's memberships in fleets' tables.
 #[cfg(not(feature = "restart"))]
-pub(crate) static CREW: Crew = Crew::new();
-/// Its memberships in fleets' tables.
-#[cfg(not(feature = "restart"))]
-pub(crate) static FLEETS: fleet::Fleets = fleet::Fleets::new();
+static FLEETS: fleet::Fleets = fleet::Fleets::new();
+#[cfg(feature = "restart")]
+static FLEETS: Restartable<fleet::Fleets> = Restartable::new(fleet::Fleets::new());
 
+/// Forgets the process and its memberships: afterwards both are as before `crew_boot`. For fuzzing.
+///
+/// # Safety
+/// No call of the C ABI is under way on any thread, no thread of a port will make another, and
+/// no port keeps an event that it was given.
 #[cfg(feature = "restart")]
-mod restart;
-#[cfg(feature = "restart")]
-pub use restart::crew_restart;
-#[cfg(feature = "restart")]
-pub(crate) static CREW: restart::Process<crate::crew::Crew> =
-    restart::Process::new(crate::crew::Crew::new());
-#[cfg(feature = "restart")]
-pub(crate) static FLEETS: restart::Process<fleet::Fleets> =
-    restart::Process::new(fleet::Fleets::new());
+pub unsafe fn crew_restart() {
+    // SAFETY: the caller's promise: no reference into the old process is used from here on. Neither
+    // owns anything that would have to be dropped.
+    unsafe {
+        crate::crew::CREW.begin_anew(crate::crew::Crew::new());
+        FLEETS.begin_anew(fleet::Fleets::new());
+    }
+}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The report.
 
-use super::CREW;
 use super::status::{CREW_NULL_ARGUMENT, CREW_OK};
+use crate::crew::CREW;
 use crate::limits::TEXT_BYTES;
 use core::ffi::{c_char, c_void};
 

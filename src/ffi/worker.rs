@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! The worker loop's side, for ports.
 
-use super::CREW;
 use super::pointer::Out;
 use super::pool::CREW_JOB_RETURNED;
 use super::port::{crew_event, event_for_c};
+use crate::crew::CREW;
 use crate::port::{Next, Outcome};
 use crate::sets::WorkerIndex;
 use core::ffi::c_void;

@@ -4,7 +4,7 @@
 //! to wait.
 
 use super::MAX_FLEETS;
-use crate::ffi::CREW;
+use crate::crew::CREW;
 use crate::ffi::status::{
     CREW_BUSY, CREW_NOT_BOOTED, CREW_REFUSED_OBJECTS_EXHAUSTED, CREW_TABLE_FULL,
 };

@@ -2,7 +2,7 @@
 //! Jobs: run, join, detach.
 
 use super::crew_lease;
-use crate::ffi::CREW;
+use crate::crew::CREW;
 use crate::ffi::pointer::{Out, sized32, status};
 use crate::ffi::status::{CREW_BAD_TEXT, CREW_NULL_ARGUMENT, CREW_OK, of_job, of_run};
 use crate::ffi::worker::crew_function;

@@ -2,7 +2,7 @@
 //! Leases: acquire and release.
 
 use super::crew_pool;
-use crate::ffi::CREW;
+use crate::crew::CREW;
 use crate::ffi::pointer::{Out, give, read, sized32, status};
 use crate::ffi::status::{
     CREW_BAD_SIZE, CREW_BAD_VALUE, CREW_OK, CREW_REFUSED_SHUTTING_DOWN, CREW_REFUSED_SPAWN_FAILED,

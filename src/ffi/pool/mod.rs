@@ -12,9 +12,9 @@ pub use job::*;
 pub use lease::*;
 pub use usage::*;
 
-use super::CREW;
 use super::pointer::{Out, read, read_array, read_text, sized32, status};
 use super::status::{CREW_BAD_FLAGS, CREW_BAD_ROSTER, CREW_BAD_VALUE, of_close, of_open};
+use crate::crew::CREW;
 use crate::limits::{JOBS_PER_WORKER, MAX_ROLES, NAME_BYTES, PRIORITY_MAX, STACK_MAX, STACK_MIN};
 use crate::sets::{PoolOptions, Role};
 use crate::table::Handle;

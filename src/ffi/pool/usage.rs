@@ -2,7 +2,7 @@
 //! A pool's figures. Their struct is the core's own; cbindgen.toml has its name in C.
 
 use super::crew_pool;
-use crate::ffi::CREW;
+use crate::crew::CREW;
 use crate::ffi::pointer::{give_sized, sized32};
 use crate::ffi::status::of_close;
 use crate::sets::PoolUsage;
