@@ -177,7 +177,7 @@ typedef struct crew_usage {
     // Refusals so far; the index is the kind's number (CREW_REFUSED_...).
     uint32_t refused[CREW_REFUSAL_KINDS];
     // The most stack that a thread of each role was seen to use, in bytes; 0: the target cannot
-    // tell, or nobody looked while one ran.
+    // tell, or no report looked while one ran.
     uint32_t stack_used[CREW_MAX_ROLES];
 } crew_usage;
 
@@ -308,7 +308,7 @@ int32_t crew_run(struct crew_lease lease,
 // `result` is NULL (the result is dropped) or valid.
 int32_t crew_join(struct crew_job job, uint32_t timeout_ms, struct crew_result *result);
 
-// Nobody will ask for the job's result: a failure is logged instead. The handle is stale then.
+// No caller will ask for the job's result: a failure is logged instead. The handle is stale then.
 //
 // CREW_BUSY (another thread is joining it), CREW_STALE, CREW_BAD_HANDLE.
 int32_t crew_detach(struct crew_job job);

@@ -17,7 +17,7 @@ pub(super) fn event_create(_event: &Event) -> Result<(), i32> {
     Ok(())
 }
 
-/// After a yield in vain; found by trying, see csrc/event_futex.h.
+/// After a yield in vain; found by trying, see csrc/posix/event_futex.h.
 const WAITS_WITHOUT_YIELD: usize = 3;
 
 fn take(event: &Event) -> bool {
