@@ -13,7 +13,7 @@ help:
 	@echo 'make rtems      the application on RTEMS in QEMU; RTEMS_PREFIX says where RTEMS is'
 	@echo 'make vxworks    the archives for VxWorks, and those for x86_64 run on Linux through a shim'
 	@echo 'make size       code and table sizes on a Cortex-A9'
-	@echo 'make bench      speed and size beside what people use today, on a quiet machine: tables, bench/results.json'
+	@echo 'make bench      speed and size beside what people use today, on a quiet machine: tables, docs/performance.md'
 	@echo 'make model      every interleaving of a few threads, and random schedules of many: four minutes after the build'
 	@echo 'make soak       real threads and hostile clients, an hour each (SOAK_SECONDS=3600)'
 	@echo 'make fuzz       hostile callers of the C interface for FUZZ_SECONDS (600), from a corpus and by coverage'

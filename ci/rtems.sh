@@ -15,8 +15,8 @@ fi
 # Upper limits: instructions of a lease (what the project wants), and percent of the floor beside it
 # for the others (what was reached, and a tenth). docs/targets.md has the figures.
 LEASE=400
-JOB_PERCENT=205
-CONNECTION_PERCENT=16
+JOB_PERCENT=187
+CONNECTION_PERCENT=15
 
 ci/setup.sh --zynq
 output=build/rtems/output.txt

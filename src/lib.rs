@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //! Crew decides inside an EPICS IOC **who may run, on which threads, in which memory**.
 //!
-//! Servers in an IOC make threads per connection until the heap, the descriptor table or the
-//! address space is spent, and then the IOC dies. Crew lends each connection a *set* of persistent
-//! threads instead, from a bounded pool, with its memory reserved on one account beforehand, and
-//! says no, with a typed reason, when there is none to lend.
+//! Servers in an IOC make threads for each connection until the heap, the descriptor table or the
+//! address space is spent. Then they do not refuse: they stall for 15 s a client and leak, or abort
+//! the IOC. Crew lends each connection a *set* of persistent threads instead, from a bounded pool,
+//! with its memory reserved on one account beforehand, and says no, with a typed reason, when there
+//! is none to lend.
 //!
 //! Two ideas carry all of it. An [`account`] is a limit and what is held against it, changed by one
 //! compare-and-swap. A [`table`] is a fixed number of slots, each with one packed state word and a

@@ -56,11 +56,10 @@ fn contest(case: &str, contestants: &mut [(&str, Turn<'_>)]) {
     for (i, (who, _)) in contestants.iter().enumerate() {
         let rounds: Vec<&[u64]> = ns.chunks(cycles).skip(i).step_by(contestants.len()).collect();
         let total = (rounds.len() * cycles) as f64;
-        println!(
-            r#"{{"question":"connection","case":"{case}","who":"{who}","unit":"ns","rounds":{rounds:?},"extra":{{"heap B left":{},"page faults":{}}}}}"#,
-            left[i].heap_bytes as f64 / total,
-            left[i].faults as f64 / total,
-        );
+        let (heap, faults) = (left[i].heap_bytes as f64 / total, left[i].faults as f64 / total);
+        let extra = format!(r#"{{"heap B left":{heap},"page faults":{faults}}}"#);
+        let row = format!(r#""question":"connection","case":"{case}","who":"{who}","unit":"ns""#);
+        println!(r#"{{{row},"rounds":{rounds:?},"extra":{extra}}}"#);
     }
 }
 

@@ -124,7 +124,8 @@ pub fn boot(port: Port) {
     }
 }
 
-/// Opens a pool with all its sets made. `smallest`: the smallest stacks, else those of a connection.
+/// Opens a pool with all its sets made. `smallest`: the smallest stacks, else those of a
+/// connection.
 pub fn crew_open(roles: u32, capacity: u32, smallest: bool) -> u64 {
     bench_crew_open(roles, capacity, PRIORITY, smallest.into())
 }

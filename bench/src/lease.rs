@@ -2,6 +2,7 @@
 //! Question 1: what does it cost to borrow an idle set and to give it back?
 
 use crate::drivers;
+use crate::locked;
 use crate::peers::Peers;
 use crate::place;
 use crate::runner::{Contestant, contest, scaled, together};
@@ -38,7 +39,8 @@ pub fn measure() {
     }
 }
 
-/// Small and large pools within the same rounds: does the capacity matter, or where the idle set is?
+/// Small and large pools within the same rounds: does the capacity matter, or where the idle set
+/// is?
 fn compare_capacities() {
     const LARGE: u32 = 1000;
     let small = drivers::crew_open(2, 8, true);
@@ -75,6 +77,7 @@ fn compare<const N: usize>(capacity: usize) {
         ..PoolOptions::default()
     };
     let peers = Peers::new(N, capacity);
+    let bare = locked::Pool::default();
     for threads in THREADS {
         let case = format!("roster {N}, capacity {capacity}, threads {threads}");
         let mut contestants = Vec::new();
@@ -89,6 +92,7 @@ fn compare<const N: usize>(capacity: usize) {
                 drop(lease);
             }
         }));
+        contestants.push(together("floor: five locked instructions", threads, |n| bare.lease(n)));
         contestants.push(together("mutex + deque", threads, |n| {
             for _ in 0..n {
                 drop(black_box(peers.plain.lease().expect("a set is idle")));

@@ -8,13 +8,14 @@
 //! crew-bench connection posix|epics one|any
 //! crew-bench fleet
 //! ```
-//! Prints one JSON object per case and contestant; `report.py` makes the tables. How much is measured
-//! can be scaled: `BENCH_SCALE=0.1` for a look.
+//! Prints one JSON object per case and contestant; `report.py` makes the tables. How much is
+//! measured can be scaled: `BENCH_SCALE=0.1` for a look.
 
 mod connection;
 mod drivers;
 mod fleet;
 mod lease;
+mod locked;
 mod peers;
 mod place;
 mod refusal;
@@ -84,7 +85,8 @@ fn main() {
         ["fleet"] => fleet::measure(),
         _ => {
             eprintln!(
-                "usage: crew-bench lease | refusal | fleet | round-trip posix|epics one|two | connection posix|epics one|any"
+                "usage: crew-bench lease | refusal | fleet | round-trip posix|epics one|two | \
+                 connection posix|epics one|any"
             );
             std::process::exit(2);
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-//! What people write, or take, to lend sets of threads. Here only the lending: the threads behind the
-//! workers are not made, because none of these looks at them when it lends.
+//! What people write, or take, to lend sets of threads. Here only the lending: the threads behind
+//! the workers are not made, because none of these looks at them when it lends.
 
 use crossbeam_queue::ArrayQueue;
 use deadpool::unmanaged;
@@ -27,8 +27,8 @@ fn set(roles: usize, ends: &mut Vec<Receiver<Job>>) -> Vec<Worker> {
     (0..roles).map(worker).collect()
 }
 
-/// A mutex around a deque of sets, and nothing else: what is lent, to whom, since when, is not known,
-/// and nobody can wait.
+/// A mutex around a deque of sets, and nothing else: what is lent, to whom, since when, is not
+/// known, and nobody can wait.
 pub struct Plain {
     idle: Mutex<VecDeque<Vec<Worker>>>,
 }

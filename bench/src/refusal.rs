@@ -177,8 +177,8 @@ fn by_cause() {
     closing.close(LONG_MS).expect("closes");
 }
 
-/// Work on one CPU, and refusals on another, all the time: at least one storm is over before the work
-/// begins, and the next ones go on until it ends.
+/// Work on one CPU, and refusals on another, all the time: at least one storm is over before the
+/// work begins, and the next ones go on until it ends.
 fn storm() {
     let cpus = allowed_cpus();
     pin(&cpus[..1]);

@@ -39,8 +39,8 @@ impl<'a> Contestant<'a> {
     }
 }
 
-/// A contestant whose `count` operations are shared by so many threads, spread over the CPUs. The time
-/// is from the first one's start, all being ready, to the last one's end.
+/// A contestant whose `count` operations are shared by so many threads, spread over the CPUs. The
+/// time is from the first one's start, all being ready, to the last one's end.
 pub fn together<'a>(
     who: &str,
     threads: usize,
@@ -74,8 +74,8 @@ pub fn together<'a>(
     })
 }
 
-/// Measures one case: `rounds` turns of `count` operations each, after one turn that does not count.
-/// Prints the nanoseconds per operation of every turn.
+/// Measures one case: `rounds` turns of `count` operations each, after one turn that does not
+/// count. Prints the nanoseconds per operation of every turn.
 pub fn contest(
     question: &str,
     case: &str,
@@ -97,8 +97,7 @@ pub fn contest(
     }
     for (contestant, ns) in contestants.iter().zip(ns) {
         let who = &contestant.who;
-        println!(
-            r#"{{"question":"{question}","case":"{case}","who":"{who}","unit":"ns","rounds":{ns:?}}}"#
-        );
+        let row = format!(r#""question":"{question}","case":"{case}","who":"{who}","unit":"ns""#);
+        println!(r#"{{{row},"rounds":{ns:?}}}"#);
     }
 }

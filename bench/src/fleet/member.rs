@@ -9,7 +9,8 @@ pub const LONG_MS: u32 = 60_000;
 pub const GEOMETRY: Geometry =
     Geometry { kind: 9, nodes: 4, resources: 4, executions: 1024, keys: 16 };
 
-/// The table in shared memory of a name of its own: as another process has it, each time it is opened.
+/// The table in shared memory of a name of its own: as another process has it, each time it is
+/// opened.
 pub struct Place {
     name: String,
     geometry: Geometry,

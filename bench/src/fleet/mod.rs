@@ -5,6 +5,7 @@ mod member;
 mod partner;
 
 use crate::drivers;
+use crate::locked;
 use crate::place::{self, Placement, allowed_cpus, pin};
 use crate::runner::{Contestant, contest, scaled, together};
 use core::hint::black_box;
@@ -60,11 +61,13 @@ fn one_process() {
     let (ours, theirs) = (place.open(), place.open());
     let owner = Member::join(&ours.table().expect("opens"), Side::Leader);
     let asker = Member::join(&theirs.table().expect("opens"), Side::Partner);
+    let bare = locked::Resource::default();
     let mut contestants = [
         Contestant::new("Crew", |n| (0..n).for_each(|_| lease(&owner, &owner))),
         Contestant::new("Crew, the asker is another node", |n| {
             (0..n).for_each(|_| lease(&asker, &owner));
         }),
+        Contestant::new("floor: thirteen locked instructions", |n| bare.lease(n)),
         Contestant::new("robust mutex", |n| drivers::mutex_leases(n)),
         Contestant::new("named semaphore", |n| drivers::semaphore_leases(n)),
         Contestant::new("flock", |n| drivers::flock_leases(n)),
@@ -76,9 +79,11 @@ fn contended() {
     let place = Place::new("contended", GEOMETRY);
     let shared = place.open();
     let owner = Member::join(&shared.table().expect("opens"), Side::Leader);
+    let bare = locked::Resource::default();
     for threads in [2, 4] {
         let mut contestants = [
             together("Crew", threads, |n| (0..n).for_each(|_| lease(&owner, &owner))),
+            together("floor: thirteen locked instructions", threads, |n| bare.lease(n)),
             together("robust mutex", threads, |n| drivers::mutex_leases(n)),
             together("named semaphore", threads, |n| drivers::semaphore_leases(n)),
         ];
@@ -143,7 +148,8 @@ fn candidates() {
     }
 }
 
-/// A lease whose owner is another process: reserved here, handed over, accepted and completed there.
+/// A lease whose owner is another process: reserved here, handed over, accepted and completed
+/// there.
 fn handed_over(placement: &Placement, waiting: Waiting) {
     let place = Place::new("two", GEOMETRY);
     let join = |serve: &mut dyn FnMut(&[Member<'_>])| {

@@ -240,8 +240,8 @@ impl Desk {
     }
 }
 
-/// Has another process serve, placed as the worker; `measure` is the leader. `tables` joins the tables
-/// as the process that calls it.
+/// Has another process serve, placed as the worker; `measure` is the leader. `tables` joins the
+/// tables as the process that calls it.
 pub fn with_process(
     waiting: Waiting,
     placement: &Placement,
