@@ -123,19 +123,30 @@ impl Member {
     }
 
     /// What the worker shall do now. Never blocks, never calls back.
-    pub fn next(self) -> Next {
+    ///
+    /// # Safety
+    /// The calling thread is this worker's, as the port's `thread_create` was asked for it, and the
+    /// only one that asks for it. It has done what the last answer said, and has not called
+    /// [`Self::exited`].
+    pub unsafe fn next(self) -> Next {
         self.sets().next(WorkerIndex(self.worker))
     }
 
     /// The job that [`Next::Run`] gave has ended with `outcome` ([`Outcome::Returned`] or
     /// [`Outcome::Failed`]) and `value`. Never blocks.
-    pub fn done(self, outcome: Outcome, value: i32) {
+    ///
+    /// # Safety
+    /// As for [`Self::next`]; the last answer was [`Next::Run`], and its function has returned.
+    pub unsafe fn done(self, outcome: Outcome, value: i32) {
         self.sets().done(WorkerIndex(self.worker), outcome, value);
     }
 
     /// The worker's thread ends, for whatever reason. Once, from the thread-exit hook, as the last
     /// thing that the thread does with Crew.
-    pub fn exited(self) {
+    ///
+    /// # Safety
+    /// The calling thread is this worker's, and calls nothing of it afterwards.
+    pub unsafe fn exited(self) {
         self.sets().exited(WorkerIndex(self.worker));
     }
 }

@@ -5,6 +5,53 @@
 //! with [`Member::done`]; and, however the thread ends, call [`Member::exited`] once from an exit
 //! hook that cannot be skipped. In a C image that loop is C, so that no Rust frame is live while a
 //! job runs or a worker waits (P7).
+//!
+//! Crew trusts a port with memory, and a port is trusted with threads, jobs and events. So what
+//! only a port may do is unsafe, and safe code cannot say it. A port is not made without a promise:
+//! ```compile_fail,E0200
+//! use crew::port::*;
+//! struct Mine;
+//! impl Port for Mine {
+//! #    fn target(&self) -> Target { Target::Host }
+//! #    fn thread_overhead_bytes(&self) -> usize { 0 }
+//! #    fn thread_create(&self, _: &ThreadSpec<'_>) -> Result<usize, i32> { Err(1) }
+//! #    unsafe fn thread_reap(&self, _: usize) -> bool { true }
+//! #    fn event_create(&self, _: &'static Event) -> Result<(), i32> { Ok(()) }
+//! #    unsafe fn event_wait(&self, _: &'static Event, _: u32) -> bool { false }
+//! #    unsafe fn event_post(&self, _: &'static Event) {}
+//! #    fn clock_ms(&self) -> u64 { 0 }
+//! #    fn memory_has(&self, _: usize) -> MemoryAnswer { MemoryAnswer::CannotTell }
+//! #    fn log(&self, _: Severity, _: &str) {}
+//! }
+//! ```
+//! A worker's loop is its thread's alone:
+//! ```compile_fail,E0133
+//! fn f(member: crew::port::Member) { let _ = member.next(); }
+//! ```
+//! ```compile_fail,E0133
+//! fn f(member: crew::port::Member) { member.done(crew::Outcome::Returned, 0); }
+//! ```
+//! ```compile_fail,E0133
+//! fn f(member: crew::port::Member) { member.exited(); }
+//! ```
+//! A job is called once, by that loop:
+//! ```compile_fail,E0133
+//! fn f(next: crew::port::Next) {
+//!     if let crew::port::Next::Run { function, argument } = next {
+//!         function(argument);
+//!     }
+//! }
+//! ```
+//! A number is no thread, and a new event is none of the port's yet:
+//! ```compile_fail,E0133
+//! use crew::{port::Port, shim::PORT};
+//! PORT.thread_reap(0x1000);
+//! ```
+//! ```compile_fail,E0133
+//! use crew::{port::{Event, Port}, shim::PORT};
+//! static EVENT: Event = Event::new();
+//! PORT.event_post(&EVENT);
+//! ```
 
 #[cfg(test)]
 pub(crate) mod still;
@@ -81,7 +128,13 @@ pub struct ThreadSpec<'a> {
 
 /// What a target must offer. Functions may be called from any thread; none may call back into Crew
 /// (but for the threads it makes), and none may block except [`Port::event_wait`].
-pub trait Port: Sync {
+///
+/// # Safety
+/// Crew trusts a port with memory. An implementor promises that each thread it makes runs the loop
+/// of its own [`Member`] and no other's, that its exit hook comes once and last, that a thread is
+/// gone, its stack included, when [`Port::thread_reap`] says so, and that [`Port::event_wait`]
+/// answers "posted" only for a post.
+pub unsafe trait Port: Sync {
     /// Which target this is.
     fn target(&self) -> Target;
 
@@ -98,16 +151,27 @@ pub trait Port: Sync {
     /// Called once the thread's exit hook has begun: gives back what is left of the thread (joins
     /// it). True: it is gone, its stack included. False: not yet, ask again. A port that can only
     /// wait for the thread's last instructions lends it the caller's priority while it does.
-    fn thread_reap(&self, thread: usize) -> bool;
+    ///
+    /// # Safety
+    /// [`Port::thread_create`] of this port gave the number, this call has not answered "gone" for
+    /// it, and no other thread asks for the same one meanwhile.
+    unsafe fn thread_reap(&self, thread: usize) -> bool;
 
     /// Whether the thread was stopped for good by its system (a suspended task) and will not
     /// return.
-    fn thread_suspended(&self, _thread: usize) -> bool {
+    ///
+    /// # Safety
+    /// [`Port::thread_create`] of this port gave the number, and it is not reaped before this
+    /// returns.
+    unsafe fn thread_suspended(&self, _thread: usize) -> bool {
         false
     }
 
     /// The most stack the thread has used so far, in bytes, where the target can tell.
-    fn stack_used(&self, _thread: usize) -> Option<usize> {
+    ///
+    /// # Safety
+    /// As for [`Port::thread_suspended`].
+    unsafe fn stack_used(&self, _thread: usize) -> Option<usize> {
         None
     }
 
@@ -120,10 +184,16 @@ pub trait Port: Sync {
 
     /// Waits until the event is posted, and takes the post; or until `timeout_ms` is over. True: it
     /// was posted. May return early without a post.
-    fn event_wait(&self, event: &'static Event, timeout_ms: u32) -> bool;
+    ///
+    /// # Safety
+    /// [`Port::event_create`] of this port has succeeded for the event.
+    unsafe fn event_wait(&self, event: &'static Event, timeout_ms: u32) -> bool;
 
     /// Posts the event: one waiter, present or next, goes on. Posts may coalesce. Never blocks.
-    fn event_post(&self, event: &'static Event);
+    ///
+    /// # Safety
+    /// As for [`Port::event_wait`].
+    unsafe fn event_post(&self, event: &'static Event);
 
     /// Milliseconds of a clock that never goes back.
     fn clock_ms(&self) -> u64;
@@ -175,10 +245,30 @@ impl Event {
     pub(crate) fn is_missing(&self) -> bool {
         self.made.load(Acquire) == 0
     }
+
+    /// Posts it. Needs: `port` is the process's, which has prepared it.
+    #[inline(always)]
+    pub(crate) fn post(&'static self, port: &dyn Port) {
+        debug_assert!(!self.is_missing(), "posted before it was made");
+        // SAFETY: a process has one port, and prepares an event of its tables with it before any
+        // thread can come to the event: waiters' at boot, workers' and job cells' in growth.
+        unsafe { port.event_post(self) }
+    }
+
+    /// Waits for it. Needs: as for [`Self::post`].
+    #[inline(always)]
+    pub(crate) fn wait(&'static self, port: &dyn Port, timeout_ms: u32) -> bool {
+        debug_assert!(!self.is_missing(), "waited for before it was made");
+        // SAFETY: as in `post`.
+        unsafe { port.event_wait(self, timeout_ms) }
+    }
 }
 
-/// A C function, as a job: called once with its argument, on a worker's thread.
-pub type Function = extern "C" fn(*mut c_void) -> i32;
+/// A C function, as a job.
+///
+/// # Safety
+/// It is called once, with the argument that came with it, on the thread of the worker it came to.
+pub type Function = unsafe extern "C" fn(*mut c_void) -> i32;
 
 /// What a worker shall do now.
 #[derive(Clone, Copy, Debug)]

@@ -241,9 +241,12 @@ impl Worker {
 }
 
 /// Moves the closure out of the worker's slot and runs it.
-extern "C" fn call<F: FnOnce() -> i32>(slot: *mut c_void) -> i32 {
-    // SAFETY: `assign` gives this function the slot of the worker that runs it, for as long as the
-    // process lives.
+///
+/// # Safety
+/// `slot` is that of a worker to which `start::<F>` gave a closure, and this is the only call for
+/// it.
+unsafe extern "C" fn call<F: FnOnce() -> i32>(slot: *mut c_void) -> i32 {
+    // SAFETY: the caller's promise; a slot lives as long as the process.
     let slot = unsafe { &*slot.cast::<WorkerSlot>() };
     // SAFETY: `start::<F>` wrote an `F` there, `assign` released it to this worker, and only this
     // call moves it out.

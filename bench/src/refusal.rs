@@ -32,7 +32,8 @@ struct Poor {
     makes_threads: bool,
 }
 
-impl Port for Poor {
+// SAFETY: its threads and events are the std port's.
+unsafe impl Port for Poor {
     fn target(&self) -> Target {
         Target::Host
     }
@@ -42,17 +43,20 @@ impl Port for Poor {
     fn thread_create(&self, spec: &ThreadSpec<'_>) -> Result<usize, i32> {
         if self.makes_threads { shim::PORT.thread_create(spec) } else { Err(libc::EAGAIN) }
     }
-    fn thread_reap(&self, thread: usize) -> bool {
-        shim::PORT.thread_reap(thread)
+    unsafe fn thread_reap(&self, thread: usize) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { shim::PORT.thread_reap(thread) }
     }
     fn event_create(&self, event: &'static Event) -> Result<(), i32> {
         shim::PORT.event_create(event)
     }
-    fn event_wait(&self, event: &'static Event, timeout_ms: u32) -> bool {
-        shim::PORT.event_wait(event, timeout_ms)
+    unsafe fn event_wait(&self, event: &'static Event, timeout_ms: u32) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { shim::PORT.event_wait(event, timeout_ms) }
     }
-    fn event_post(&self, event: &'static Event) {
-        shim::PORT.event_post(event);
+    unsafe fn event_post(&self, event: &'static Event) {
+        // SAFETY: the caller's promise.
+        unsafe { shim::PORT.event_post(event) }
     }
     fn clock_ms(&self) -> u64 {
         shim::PORT.clock_ms()

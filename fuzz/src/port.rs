@@ -345,7 +345,8 @@ fn go_on(w: &World, number: usize) {
             let token = calls::token_at(w, work.argument);
             set_state(w, number, State::InFunction);
             w.count(|done| done.jobs += 1);
-            let value = function(work.argument);
+            // SAFETY: once, with its argument, by the thread that was told to.
+            let value = unsafe { function(work.argument) };
             assert_eq!(value, calls::value_of(&token), "the function of the job");
             set_state(w, number, State::InJob(token.clone()));
             if w.tape.below(4) != 3 {
@@ -377,14 +378,16 @@ fn end_job(w: &World, number: usize, worker: u32, token: &Rc<Token>) {
     assert!(token.end.replace(Some(end)).is_none(), "a job ends once");
     w.tell(format_args!("thread {number}: done, job {} {end:?}", token.number));
     set_state(w, number, State::InCore);
-    crew_worker_done(worker, outcome, value);
+    // SAFETY: the simulated thread is the worker's, and its job has ended.
+    unsafe { crew_worker_done(worker, outcome, value) };
     set_state(w, number, State::Ready);
 }
 
 fn exit(w: &World, number: usize, worker: u32) {
     w.tell(format_args!("thread {number}: exits"));
     set_state(w, number, State::Ending);
-    crew_worker_exited(worker);
+    // SAFETY: the simulated thread is the worker's, and ends here.
+    unsafe { crew_worker_exited(worker) };
     set_state(w, number, State::Ended);
 }
 
@@ -447,10 +450,13 @@ pub fn forged_worker(w: &World) {
             assert_eq!(next, CREW_WORK_STOP, "no worker of that number has a thread");
         }
         2 if !matches!(state, Some(State::InFunction | State::InJob(_))) => {
-            crew_worker_done(number, CREW_JOB_RETURNED, 4711);
+            // SAFETY: no job of the worker runs, so there is none that this could end under it;
+            // with no closure among the jobs, a wrong call is an error of the core's counts only.
+            unsafe { crew_worker_done(number, CREW_JOB_RETURNED, 4711) };
         }
         3 if matches!(state, None | Some(State::Ending | State::Ended)) => {
-            crew_worker_exited(number);
+            // SAFETY: no thread of the worker is there, or it is past its end; as above.
+            unsafe { crew_worker_exited(number) };
         }
         _ => {}
     }

@@ -151,9 +151,10 @@ const _: () = {
     assert!(size_of::<AtomicU32>() == size_of::<u32>());
 };
 
-// SAFETY of every call below: `checked` found the function, and the port's author promises that it
-// keeps to its contract. A `None` answers as a target would that has nothing.
-impl Port for crew_port {
+// SAFETY: this holds for every call below, too. `checked` found the function, and the port's author
+// promises that it keeps to its contract, in C (see `crew_port`). A `None` answers as a target
+// would that has nothing.
+unsafe impl Port for crew_port {
     fn target(&self) -> Target {
         target_of(self.target).unwrap_or(Target::Host)
     }
@@ -182,17 +183,17 @@ impl Port for crew_port {
         }
     }
 
-    fn thread_reap(&self, thread: usize) -> bool {
+    unsafe fn thread_reap(&self, thread: usize) -> bool {
         // SAFETY: see above.
         self.thread_reap.is_some_and(|reap| unsafe { reap(self.context, thread) } != 0)
     }
 
-    fn thread_suspended(&self, thread: usize) -> bool {
+    unsafe fn thread_suspended(&self, thread: usize) -> bool {
         // SAFETY: see above.
         self.thread_suspended.is_some_and(|ask| unsafe { ask(self.context, thread) } != 0)
     }
 
-    fn stack_used(&self, thread: usize) -> Option<usize> {
+    unsafe fn stack_used(&self, thread: usize) -> Option<usize> {
         // SAFETY: see above.
         self.stack_used.map(|ask| unsafe { ask(self.context, thread) }).filter(|&bytes| bytes > 0)
     }
@@ -206,13 +207,13 @@ impl Port for crew_port {
         }
     }
 
-    fn event_wait(&self, event: &'static Event, timeout_ms: u32) -> bool {
+    unsafe fn event_wait(&self, event: &'static Event, timeout_ms: u32) -> bool {
         let event = event_for_c(event);
         // SAFETY: see above.
         self.event_wait.is_some_and(|wait| unsafe { wait(self.context, event, timeout_ms) } != 0)
     }
 
-    fn event_post(&self, event: &'static Event) {
+    unsafe fn event_post(&self, event: &'static Event) {
         if let Some(post) = self.event_post {
             // SAFETY: see above.
             unsafe { post(self.context, event_for_c(event)) }

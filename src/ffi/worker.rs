@@ -19,7 +19,7 @@ pub const CREW_WORK_STOP: i32 = 2;
 
 /// What a worker runs: called once with the argument given to crew_run, on the worker's thread. It
 /// may do anything that a thread of the system may, end its thread included (that retires the set).
-pub type crew_function = Option<extern "C" fn(argument: *mut c_void) -> i32>;
+pub type crew_function = Option<unsafe extern "C" fn(argument: *mut c_void) -> i32>;
 
 /// What a worker shall do now.
 #[repr(C)]
@@ -65,8 +65,9 @@ pub unsafe extern "C" fn crew_worker_next(worker: u32, work: *mut crew_work) -> 
 
 /// The job that crew_worker_next gave has ended: outcome CREW_JOB_RETURNED or CREW_JOB_FAILED. For
 /// the loop in csrc/worker.c only, on the worker's own thread. Never blocks.
+#[allow(clippy::missing_safety_doc)] // it is said above, and is not about pointers
 #[unsafe(no_mangle)]
-pub extern "C" fn crew_worker_done(worker: u32, outcome: i32, value: i32) {
+pub unsafe extern "C" fn crew_worker_done(worker: u32, outcome: i32, value: i32) {
     let outcome = match outcome {
         CREW_JOB_RETURNED => Outcome::Returned,
         _ => Outcome::Failed,
@@ -78,8 +79,9 @@ pub extern "C" fn crew_worker_done(worker: u32, outcome: i32, value: i32) {
 
 /// The worker's thread ends, for whatever reason. From the thread-exit hook in csrc/worker.c only,
 /// once, on the worker's own thread, as the last thing that the thread has to do with Crew.
+#[allow(clippy::missing_safety_doc)] // as above
 #[unsafe(no_mangle)]
-pub extern "C" fn crew_worker_exited(worker: u32) {
+pub unsafe extern "C" fn crew_worker_exited(worker: u32) {
     if let Some(worker) = WorkerIndex::of(worker as usize) {
         CREW.sets().exited(worker);
     }

@@ -117,7 +117,7 @@ impl FleetPort for Image {
         // The slot is taken first: a waker that changes the word after this load finds it taken,
         // and posts. A post that was meant for the slot's last waiter costs an early return.
         if word.load(SeqCst) == value {
-            self.port.event_wait(&slot.event, timeout_ms);
+            slot.event.wait(self.port, timeout_ms);
         }
         slot.word.store(0, SeqCst);
         true
@@ -126,7 +126,7 @@ impl FleetPort for Image {
     fn wake(&self, word: &AtomicU32) {
         for slot in self.slots {
             if slot.word.load(SeqCst) == ptr::from_ref(word).addr() {
-                self.port.event_post(&slot.event);
+                slot.event.post(self.port);
             }
         }
     }

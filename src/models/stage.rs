@@ -96,20 +96,24 @@ impl ModelPort {
         let (member, ended) = self.member(n);
         let mut done = 0;
         while done < jobs {
-            match member.next() {
+            // SAFETY: one part of the explorer at a time plays the worker.
+            match unsafe { member.next() } {
                 Next::Run { function, argument } => {
-                    let value = function(argument);
+                    // SAFETY: once, with its argument, by the part that plays its worker.
+                    let value = unsafe { function(argument) };
                     if value == DIE {
                         break;
                     }
-                    member.done(Outcome::Returned, value);
+                    // SAFETY: as for `next`; the function has returned.
+                    unsafe { member.done(Outcome::Returned, value) };
                     done += 1;
                 }
                 Next::Wait { event, timeout_ms } => {
                     if self.happens(self.script.dying) {
                         break;
                     }
-                    self.event_wait(event, timeout_ms);
+                    // SAFETY: the core prepared it with this port.
+                    unsafe { self.event_wait(event, timeout_ms) };
                     if self.happens(self.script.dying) {
                         break;
                     }
@@ -118,7 +122,8 @@ impl ModelPort {
             }
         }
         if done < jobs {
-            member.exited();
+            // SAFETY: the part that plays the worker ends here.
+            unsafe { member.exited() };
             ended.store(1, SeqCst);
         }
     }
@@ -139,7 +144,8 @@ impl ModelPort {
 
     /// Thread `n` asks what to do, and does nothing.
     pub fn look(&self, n: usize) -> Next {
-        self.member(n).0.next()
+        // SAFETY: the model plays the worker here.
+        unsafe { self.member(n).0.next() }
     }
 
     /// How often "major" lines of the log have `text` in them.
@@ -159,7 +165,8 @@ impl ModelPort {
     }
 }
 
-impl Port for ModelPort {
+// SAFETY: each of its threads runs `work` with its own member; `end` calls the exit hook last.
+unsafe impl Port for ModelPort {
     fn target(&self) -> Target {
         Target::Host
     }
@@ -188,7 +195,7 @@ impl Port for ModelPort {
         Ok(n)
     }
 
-    fn thread_reap(&self, n: usize) -> bool {
+    unsafe fn thread_reap(&self, n: usize) -> bool {
         let (_, ended) = self.member(n);
         if ended.load(SeqCst) == 0 {
             return false;
@@ -198,7 +205,7 @@ impl Port for ModelPort {
         true
     }
 
-    fn stack_used(&self, n: usize) -> Option<usize> {
+    unsafe fn stack_used(&self, n: usize) -> Option<usize> {
         let (_, ended) = self.member(n);
         ended.load(SeqCst);
         assert!(!self.made.lock().unwrap()[n].reaped, "nobody looks at a thread that was reaped");
@@ -209,7 +216,7 @@ impl Port for ModelPort {
         if self.fails() { Err(12) } else { Ok(()) }
     }
 
-    fn event_wait(&self, event: &'static Event, timeout_ms: u32) -> bool {
+    unsafe fn event_wait(&self, event: &'static Event, timeout_ms: u32) -> bool {
         let key = core::ptr::from_ref(event) as usize;
         let deadline = self.clock_ms().saturating_add(timeout_ms.into());
         let mut looks = 0;
@@ -243,7 +250,7 @@ impl Port for ModelPort {
         }
     }
 
-    fn event_post(&self, event: &'static Event) {
+    unsafe fn event_post(&self, event: &'static Event) {
         self.step();
         event.word.swap(1, SeqCst);
         if let Some(waiter) = self.forget(core::ptr::from_ref(event) as usize) {
@@ -382,7 +389,8 @@ impl Stage {
     /// Thread `n` ends where it is.
     pub fn die(self, n: usize) {
         let (member, ended) = self.port.member(n);
-        member.exited();
+        // SAFETY: the part that plays the worker ends here.
+        unsafe { member.exited() };
         ended.store(1, SeqCst);
     }
 

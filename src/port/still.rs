@@ -7,7 +7,8 @@ use super::{Event, MemoryAnswer, Port, Severity, Target, ThreadSpec};
 /// each look at a thread's stack.
 pub struct Still(pub fn());
 
-impl Port for Still {
+// SAFETY: its threads never run, and its events are never waited for.
+unsafe impl Port for Still {
     fn target(&self) -> Target {
         Target::Host
     }
@@ -17,20 +18,20 @@ impl Port for Still {
     fn thread_create(&self, spec: &ThreadSpec<'_>) -> Result<usize, i32> {
         Ok(spec.member.index())
     }
-    fn thread_reap(&self, _thread: usize) -> bool {
+    unsafe fn thread_reap(&self, _thread: usize) -> bool {
         true
     }
-    fn stack_used(&self, _thread: usize) -> Option<usize> {
+    unsafe fn stack_used(&self, _thread: usize) -> Option<usize> {
         self.0();
         None
     }
     fn event_create(&self, _event: &'static Event) -> Result<(), i32> {
         Ok(())
     }
-    fn event_wait(&self, _event: &'static Event, _timeout_ms: u32) -> bool {
+    unsafe fn event_wait(&self, _event: &'static Event, _timeout_ms: u32) -> bool {
         false
     }
-    fn event_post(&self, _event: &'static Event) {}
+    unsafe fn event_post(&self, _event: &'static Event) {}
     fn clock_ms(&self) -> u64 {
         0
     }

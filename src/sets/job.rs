@@ -94,7 +94,7 @@ impl Sets {
         let mut left = timeout_ms;
         loop {
             // A post that a former joiner of this cell left behind ends this wait early: go round.
-            port.event_wait(&cell.done, left);
+            cell.done.wait(port, left);
             if let Some(result) = take_result(cell, generation) {
                 return Ok(result);
             }
@@ -148,7 +148,7 @@ impl Sets {
             .word
             .change(|word| Some(word.with(if word.state() == DETACHED { FREE } else { DONE })));
         match before.map_or(FREE, Packed::state) {
-            WAITED => self.host.booted_port().event_post(&cell.done),
+            WAITED => cell.done.post(self.host.booted_port()),
             DETACHED => self.announce_failure(label, outcome),
             _ => {}
         }

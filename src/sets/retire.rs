@@ -78,7 +78,7 @@ impl Sets {
             (live && word & STOP == 0).then_some(word | STOP)
         });
         if told.is_some() {
-            self.host.booted_port().event_post(&worker.wake);
+            worker.wake.post(self.host.booted_port());
         }
     }
 
@@ -102,7 +102,10 @@ impl Sets {
             // Looked at once the worker is ours: while its set is being built, its thread's number
             // may not have been noted yet, and the number that is there be an older thread's.
             let building = set.word().is(SetWord::BUILDING);
-            if building || !port.thread_reap(worker.thread.load(Acquire)) {
+            // SAFETY: unless its set is being built, the number is that of this worker's thread,
+            // and REAPING is this thread's alone: no other asks, and no look is under way.
+            let gone = || unsafe { port.thread_reap(worker.thread.load(Acquire)) };
+            if building || !gone() {
                 worker.store(EXITED);
                 continue;
             }

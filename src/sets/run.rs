@@ -170,7 +170,7 @@ impl Sets {
         if cell == Some(None) {
             worker.step(worker_state::BOOKED, worker_state::PARKED);
             // A stop that came while the worker was booked must find a worker that looks.
-            port.event_post(&worker.wake);
+            worker.wake.post(port);
             self.uncount_job(s);
             return Err(RunError::NoJobCell);
         }
@@ -203,7 +203,7 @@ impl Sets {
             self.uncount_job(s);
             return Err(RunError::NotRun);
         }
-        port.event_post(&worker.wake);
+        worker.wake.post(port);
         Ok(cell.map(|(index, generation)| Handle::new(Kind::Job, index, generation)))
     }
 

@@ -158,10 +158,12 @@ impl Sets {
             // number that is there may be an older thread's.
             if its_pool.is(pool) && !self.set(s).word().is(SetWord::BUILDING) {
                 let thread = worker.thread.load(Acquire);
-                if let Some(bytes) = port.stack_used(thread) {
+                // SAFETY: WATCHED, which this thread has set, keeps every reaper from the thread.
+                if let Some(bytes) = unsafe { port.stack_used(thread) } {
                     pool.roles[worker.role()].stack_used.fetch_max(bytes, Relaxed);
                 }
-                if port.thread_suspended(thread) {
+                // SAFETY: as above.
+                if unsafe { port.thread_suspended(thread) } {
                     suspended += 1;
                     self.retire(s, Cause::Suspended);
                 }

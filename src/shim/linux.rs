@@ -25,7 +25,9 @@ fn take(event: &Event) -> bool {
 }
 
 /// Takes a post if there is one, else sleeps until one comes or the time is over.
-pub(super) fn event_wait(event: &Event, timeout_ms: u32) -> bool {
+/// # Safety
+/// None is needed here; other targets' need the event to have been made.
+pub(super) unsafe fn event_wait(event: &Event, timeout_ms: u32) -> bool {
     if take(event) || timeout_ms > 0 && yield_first(event) {
         return true;
     }
@@ -84,7 +86,9 @@ fn thread_is_fifo() -> bool {
     error == 0 && policy == libc::SCHED_FIFO
 }
 
-pub(super) fn event_post(event: &Event) {
+/// # Safety
+/// As for `event_wait`.
+pub(super) unsafe fn event_post(event: &Event) {
     if event.word.swap(POSTED, AcqRel) != SLEEPING {
         return; // the taker of the post, this one or an earlier one, sees what led to it
     }

@@ -60,7 +60,9 @@ impl StdPort {
     }
 }
 
-impl Port for StdPort {
+// SAFETY: each thread runs `work` with its own member, its exit hook is a thread-local's drop, and
+// a reaped thread has been joined.
+unsafe impl Port for StdPort {
     fn target(&self) -> Target {
         system::TARGET
     }
@@ -83,10 +85,10 @@ impl Port for StdPort {
         Ok(Box::into_raw(Box::new(thread)).expose_provenance())
     }
 
-    fn thread_reap(&self, thread: usize) -> bool {
+    unsafe fn thread_reap(&self, thread: usize) -> bool {
         let thread = core::ptr::with_exposed_provenance_mut::<JoinHandle<()>>(thread);
-        // SAFETY: `thread_create` made it, of a box, and exposed it. The core lets one caller at a
-        // time ask for a thread, and never again after a "gone".
+        // SAFETY: `thread_create` made it, of a box, and exposed it. The caller promises to be
+        // alone with it, and that it has not been told to be gone.
         if !unsafe { (*thread).is_finished() } {
             return false;
         }
@@ -102,12 +104,14 @@ impl Port for StdPort {
         system::event_create(event)
     }
 
-    fn event_wait(&self, event: &'static Event, timeout_ms: u32) -> bool {
-        system::event_wait(event, timeout_ms)
+    unsafe fn event_wait(&self, event: &'static Event, timeout_ms: u32) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { system::event_wait(event, timeout_ms) }
     }
 
-    fn event_post(&self, event: &'static Event) {
-        system::event_post(event);
+    unsafe fn event_post(&self, event: &'static Event) {
+        // SAFETY: the caller's promise.
+        unsafe { system::event_post(event) }
     }
 
     fn clock_ms(&self) -> u64 {
@@ -140,7 +144,8 @@ struct ExitHook(Cell<Option<Member>>);
 impl Drop for ExitHook {
     fn drop(&mut self) {
         if let Some(member) = self.0.get() {
-            member.exited();
+            // SAFETY: this is the worker's own thread, and the end of it.
+            unsafe { member.exited() };
         }
     }
 }
@@ -152,13 +157,18 @@ thread_local! {
 /// The worker loop.
 fn work(member: Member) {
     loop {
-        match member.next() {
+        // SAFETY: this is the worker's own thread; each answer is done before the next one is asked
+        // for, and the exit hook comes after this function.
+        match unsafe { member.next() } {
             Next::Run { function, argument } => {
-                let value = function(argument);
-                member.done(Outcome::Returned, value);
+                // SAFETY: once, with its argument, on its worker's thread.
+                let value = unsafe { function(argument) };
+                // SAFETY: as for `next`; the function has returned.
+                unsafe { member.done(Outcome::Returned, value) };
             }
             Next::Wait { event, timeout_ms } => {
-                system::event_wait(event, timeout_ms);
+                // SAFETY: the core prepared it with this port.
+                unsafe { system::event_wait(event, timeout_ms) };
             }
             Next::Stop => return,
         }

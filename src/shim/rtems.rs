@@ -102,9 +102,12 @@ mod system {
     }
 
     /// Takes a post if there is one, else sleeps until one comes or the time is over.
-    pub fn event_wait(event: &Event, timeout_ms: u32) -> bool {
+    /// # Safety
+    /// `event_create` has succeeded for the event.
+    pub unsafe fn event_wait(event: &Event, timeout_ms: u32) -> bool {
         let semaphore = event.object.load(Acquire).cast_const().cast();
-        // SAFETY: `event_create` stored a semaphore that lives as long as the process.
+        // SAFETY: the caller's promise: `event_create` stored a semaphore, which lives as long as
+        // the process.
         unsafe {
             match timeout_ms {
                 0 => _Semaphore_Try_wait(semaphore) == 0,
@@ -116,7 +119,9 @@ mod system {
         }
     }
 
-    pub fn event_post(event: &Event) {
+    /// # Safety
+    /// As for `event_wait`.
+    pub unsafe fn event_post(event: &Event) {
         // SAFETY: as in `event_wait`.
         unsafe { _Semaphore_Post_binary(event.object.load(Acquire).cast_const().cast()) };
     }

@@ -65,7 +65,9 @@ mod system {
     }
 
     /// Takes a post if there is one, else sleeps until one comes or the time is over.
-    pub fn event_wait(event: &Event, timeout_ms: u32) -> bool {
+    /// # Safety
+    /// `event_create` has succeeded for the event.
+    pub unsafe fn event_wait(event: &Event, timeout_ms: u32) -> bool {
         // SAFETY: `event_create` made the semaphore, and it is never deleted.
         unsafe {
             let ticks = ticks(timeout_ms, sysClkRateGet().max(1) as u32);
@@ -74,7 +76,9 @@ mod system {
     }
 
     /// Giving a semaphore that is full already changes nothing: that is how posts coalesce.
-    pub fn event_post(event: &Event) {
+    /// # Safety
+    /// As for `event_wait`.
+    pub unsafe fn event_post(event: &Event) {
         // SAFETY: as in `event_wait`.
         unsafe { semGive(event.object.load(Acquire)) };
     }

@@ -164,7 +164,7 @@ impl Waiters {
             }
             // Fails only when this waiter left, was nudged, or another giver served it.
             if entry.word.compare_exchange(word, granted, SeqCst, SeqCst).is_ok() {
-                port.event_post(&entry.event);
+                entry.event.post(port);
                 return true;
             }
         }
@@ -188,7 +188,7 @@ impl Entry {
     fn nudge(&'static self, port: &dyn Port, queue: Queue) {
         let (waiting, nudged) = (queue.0 | WAITING, queue.0 | NUDGED);
         if self.word.compare_exchange(waiting, nudged, SeqCst, SeqCst).is_ok() {
-            port.event_post(&self.event);
+            self.event.post(port);
         }
     }
 }
@@ -231,7 +231,7 @@ impl Seat {
     /// Disarms, and forgets a nudge together with the post that told of it.
     pub(crate) fn forget_nudge(&self, port: &dyn Port) -> Wake {
         let wake = self.disarm();
-        port.event_wait(&self.entry.event, 0);
+        self.entry.event.wait(port, 0);
         wake
     }
 
@@ -239,7 +239,7 @@ impl Seat {
     /// earlier waiter of this seat is not an answer: the caller's loop goes round once more.
     pub(crate) fn wait(&self, port: &dyn Port, timeout_ms: u32) -> Wake {
         if self.entry.word.load(Acquire) & STATE == WAITING {
-            port.event_wait(&self.entry.event, timeout_ms);
+            self.entry.event.wait(port, timeout_ms);
         }
         self.disarm()
     }

@@ -211,7 +211,8 @@ impl Sim {
             (*id, thread.member)
         };
         self.set_state(id, State::Ended);
-        member.exited();
+        // SAFETY: the thread that the simulation plays ends here.
+        unsafe { member.exited() };
     }
 
     fn set_state(&self, id: usize, state: State) {
@@ -251,21 +252,27 @@ impl Sim {
             }
             if self.goes_wrong(Fault::Death) {
                 self.set_state(*id, State::Ended);
-                member.exited();
+                // SAFETY: the thread that the simulation plays ends here.
+                unsafe { member.exited() };
                 continue;
             }
-            match member.next() {
+            // SAFETY: the simulation plays this thread, in one step at a time.
+            match unsafe { member.next() } {
                 Next::Run { function, argument } => {
                     self.set_state(*id, State::Running);
                     END.set(End::Returned);
-                    let value = function(argument);
+                    // SAFETY: once, with its argument, by the thread it came to.
+                    let value = unsafe { function(argument) };
                     let end = END.replace(End::Returned);
                     let state = if end == End::Died { State::Ended } else { State::Ready };
                     self.set_state(*id, state);
-                    match end {
-                        End::Returned => member.done(Outcome::Returned, value),
-                        End::Threw => member.done(Outcome::Failed, 0),
-                        End::Died => member.exited(),
+                    // SAFETY: as for `next`; the function has returned, or its thread ends here.
+                    unsafe {
+                        match end {
+                            End::Returned => member.done(Outcome::Returned, value),
+                            End::Threw => member.done(Outcome::Failed, 0),
+                            End::Died => member.exited(),
+                        }
                     }
                 }
                 Next::Wait { event, timeout_ms } => {
@@ -275,7 +282,8 @@ impl Sim {
                 }
                 Next::Stop => {
                     self.set_state(*id, State::Ended);
-                    member.exited();
+                    // SAFETY: the thread that the simulation plays ends here.
+                    unsafe { member.exited() };
                 }
             }
         }
@@ -288,7 +296,8 @@ impl Sim {
     }
 }
 
-impl Port for Sim {
+// SAFETY: each of its threads runs the loop of its own member, and calls the exit hook last.
+unsafe impl Port for Sim {
     fn target(&self) -> Target {
         self.script().target.unwrap_or(Target::Host)
     }
@@ -330,7 +339,7 @@ impl Port for Sim {
         Ok(id)
     }
 
-    fn thread_reap(&self, thread: usize) -> bool {
+    unsafe fn thread_reap(&self, thread: usize) -> bool {
         let mut threads = self.threads.lock().unwrap();
         let entry = threads.get_mut(&thread).expect("reaped once");
         assert!(matches!(entry.state, State::Ended), "reaped before its exit hook ran");
@@ -347,11 +356,11 @@ impl Port for Sim {
         true
     }
 
-    fn thread_suspended(&self, thread: usize) -> bool {
+    unsafe fn thread_suspended(&self, thread: usize) -> bool {
         self.goes_wrong(Fault::Suspended) || self.threads.lock().unwrap()[&thread].suspended
     }
 
-    fn stack_used(&self, _thread: usize) -> Option<usize> {
+    unsafe fn stack_used(&self, _thread: usize) -> Option<usize> {
         self.script().stack_used
     }
 
@@ -369,7 +378,7 @@ impl Port for Sim {
         Ok(())
     }
 
-    fn event_wait(&self, event: &'static Event, timeout_ms: u32) -> bool {
+    unsafe fn event_wait(&self, event: &'static Event, timeout_ms: u32) -> bool {
         if self.goes_wrong(Fault::Wait) {
             self.advance(1);
             return false;
@@ -387,7 +396,7 @@ impl Port for Sim {
         }
     }
 
-    fn event_post(&self, event: &'static Event) {
+    unsafe fn event_post(&self, event: &'static Event) {
         event.word.store(1, SeqCst);
     }
 

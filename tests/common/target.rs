@@ -192,7 +192,8 @@ impl State {
     }
 }
 
-impl Port for SimulatedTarget {
+// SAFETY: its threads and events are those of `Sim`.
+unsafe impl Port for SimulatedTarget {
     fn target(&self) -> Target {
         self.profile.target
     }
@@ -222,8 +223,9 @@ impl Port for SimulatedTarget {
         Ok(thread)
     }
 
-    fn thread_reap(&self, thread: usize) -> bool {
-        if !self.sim.thread_reap(thread) {
+    unsafe fn thread_reap(&self, thread: usize) -> bool {
+        // SAFETY: the caller's promise.
+        if !unsafe { self.sim.thread_reap(thread) } {
             return false;
         }
         let mut state = self.state();
@@ -246,12 +248,14 @@ impl Port for SimulatedTarget {
         self.sim.event_create(event)
     }
 
-    fn event_wait(&self, event: &'static Event, timeout_ms: u32) -> bool {
-        self.sim.event_wait(event, timeout_ms)
+    unsafe fn event_wait(&self, event: &'static Event, timeout_ms: u32) -> bool {
+        // SAFETY: the caller's promise.
+        unsafe { self.sim.event_wait(event, timeout_ms) }
     }
 
-    fn event_post(&self, event: &'static Event) {
-        self.sim.event_post(event);
+    unsafe fn event_post(&self, event: &'static Event) {
+        // SAFETY: the caller's promise.
+        unsafe { self.sim.event_post(event) }
     }
 
     fn clock_ms(&self) -> u64 {
