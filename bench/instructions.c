@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * Calls Crew on a port without threads, for ci/instructions.sh to count: main says what a worker would say. Each
- * scenario does its calls ROUNDS times.
+ * Calls Crew on a port without threads, for ci/instructions.sh to count: main makes a worker's
+ * calls as well. Each scenario does its calls ROUNDS times.
  *
  *   instructions job        acquire, run, next (run), done, next (wait), join, release
  *   instructions detached   the same without a join
@@ -80,7 +80,7 @@ static int32_t job(void *argument)
     return 0;
 }
 
-/* One job from its lease's beginning to its end. The number of calls that did not answer as they must. */
+/* One job, from its lease's beginning to its end. Returns how many calls answered wrongly. */
 static unsigned cycle(crew_pool pool, uint32_t worker, int joinable)
 {
     crew_lease lease;
@@ -171,7 +171,8 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "instructions: no pool\n");
         return 1;
     }
-    first = worker_made + 1u - CREW_MAX_SETS; /* the lowest set is lent first, and its worker was made first */
+    /* The lowest set is lent first, and its worker was made first. */
+    first = worker_made + 1u - CREW_MAX_SETS;
     wrong = play(argv[1], pool, first);
     if (wrong != 0u) {
         (void)fprintf(stderr, "instructions: %u calls did not answer as they must\n", wrong);

@@ -208,11 +208,10 @@ class Reach:
         for (question, case, who), row in self.rows.items():
             if question != "fleet" or who != "Crew":
                 continue
-            floor = "floor: thirteen locked instructions"
-            if self.row(question, case, floor):
-                self.at_most_times(f"fleet, {case}, against its locked instructions bare", 1.5, question, case, who, floor)
-            elif self.row(question, case, "robust mutex"):
-                self.at_most_times(f"fleet, {case}, against a robust mutex", 1, question, case, who, "robust mutex")
+            floor = next((its for q, c, its in self.rows if (q, c) == (question, case) and its.startswith("floor: ")), None)
+            if floor:
+                most = 1.15 if "hand-over" in floor else 1.5
+                self.at_most_times(f"fleet, {case}, against {floor[7:]}", most, question, case, who, floor)
             elif case.startswith("a wake-up, two processes"):
                 self.at_most_times(f"fleet, {case}, against a bare futex", 1.3, question, case, who, "bare futex")
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* A small program as a server has it, for ci/size-host.sh: what of Crew does the linker keep for it? */
+/* A small program as a server has it: ci/size-host.sh measures the parts of Crew that it links. */
 #include "crew.h"
 #include "crew_port_posix.h"
 
@@ -24,7 +24,8 @@ int main(void)
     options.role_count = 1;
     options.capacity = 1;
     if (crew_boot(&boot) != CREW_OK || crew_pool_open(&options, &pool) != CREW_OK ||
-        crew_acquire(pool, 0, &lease, NULL) != CREW_OK || crew_run(lease, 0, "job", nothing, NULL, &job) != CREW_OK ||
+        crew_acquire(pool, 0, &lease, NULL) != CREW_OK ||
+        crew_run(lease, 0, "job", nothing, NULL, &job) != CREW_OK ||
         crew_join(job, 1000, NULL) != CREW_OK || crew_release(lease) != CREW_OK) {
         return 1;
     }

@@ -121,7 +121,9 @@ void bench_crew_connection(uint64_t pool, uint32_t count, uint64_t *cycle_ns)
         bench_relay_begin();
         must(crew_acquire(pool_of(pool), 0, &lease, NULL), "acquire");
         for (role = 0; role < BENCH_ROLES; role++) {
-            must(crew_run(lease, role, "relay", bench_relay_job, bench_relay_argument(role), &jobs[role]), "run");
+            must(crew_run(lease, role, "relay", bench_relay_job, bench_relay_argument(role),
+                          &jobs[role]),
+                 "run");
         }
         for (role = 0; role < BENCH_ROLES; role++) {
             must(crew_join(jobs[role], LONG_MS, NULL), "join");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /*
- * What is measured from C: each function does its operation `count` times and returns 0, or says on standard error what
- * went wrong and ends the process (a figure of something that failed would be worse than none). The caller takes the
- * time. For one thread at a time, but for bench_crew_lease and those of shared.c.
+ * The operations that are measured from C. Each function does its own `count` times. If something
+ * goes wrong it says so on standard error and ends the process: a figure of something that failed
+ * would be worse than none. The caller takes the time. One thread at a time may call them, but for
+ * bench_crew_lease and those of shared.c.
  */
 #ifndef BENCH_DRIVERS_H
 #define BENCH_DRIVERS_H
@@ -43,7 +44,10 @@ int32_t bench_relay_job(void *argument);
 /* Whether the byte came back to the connection as it must. */
 void bench_relay_check(void);
 
-/* Stack of a member, in bytes. Connection: 2 MiB; reader and writer: 512 KiB (base's classes Big and Small on 64 bits). */
+/*
+ * Stack of a member, in bytes. Connection: 2 MiB; reader and writer: 512 KiB (base's classes Big
+ * and Small on 64 bits).
+ */
 uint32_t bench_stack_bytes(size_t role);
 
 /* Ends the process. */
@@ -56,7 +60,7 @@ uint64_t bench_now_ns(void);
 
 /* Boots Crew: on the port of POSIX threads (0) or of EPICS threads (1). Once. */
 void bench_crew_boot(int32_t on_epics);
-/* A pool with all its sets made, of `roles` roles. Stacks: as bench_stack_bytes, or the smallest. */
+/* A pool of `roles` roles with all its sets made. Stacks: as bench_stack_bytes, or the smallest. */
 uint64_t bench_crew_open(uint32_t roles, uint32_t capacity, uint32_t priority, int32_t smallest);
 void bench_crew_close(uint64_t pool);
 /* Takes a set and keeps it. */
@@ -78,7 +82,7 @@ void bench_floor_semaphores(uint32_t count);
 void bench_floor_bounded_semaphores(uint32_t count);
 void bench_floor_futexes(uint32_t count);
 
-/* A connection on three threads that exist and have nobody to lend them: each is begun and awaited by a semaphore. */
+/* A connection on three threads that exist, without a pool; semaphores begin and end each part. */
 void bench_floor_connection(uint32_t count, uint64_t *cycle_ns);
 
 /* ---- threads.c: a thread made for each job ---- */
@@ -96,16 +100,22 @@ void bench_epics_connection(uint32_t count, uint64_t *cycle_ns);
 
 /* ---- shared.c: what processes share a limited thing with today ---- */
 
-/* Makes them, before the process forks: a robust mutex around counts in shared memory, a named semaphore, a file. */
+/*
+ * Makes them, before the process forks: a robust mutex around counts in shared memory, a named
+ * semaphore, a file.
+ */
 void bench_shared_open(void);
-/* The three steps of a lease, and `count` leases: by as many threads and processes as there are units (8). */
+/*
+ * The three steps of a lease, and `count` leases: by as many threads and processes as there are
+ * units (8).
+ */
 void bench_mutex_reserve(void);
 void bench_mutex_accept(void);
 void bench_mutex_complete(void);
 void bench_mutex_leases(uint32_t count);
 /* Claims to create and their ends, under the same mutex; by up to 8 threads. */
 void bench_mutex_claims(uint32_t count);
-/* The named semaphore: a unit taken and given back, by anybody. */
+/* The named semaphore: a unit taken and given back, by any thread. */
 void bench_semaphore_take(void);
 void bench_semaphore_give(void);
 void bench_semaphore_leases(uint32_t count);

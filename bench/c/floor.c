@@ -15,7 +15,7 @@ enum { SEMAPHORES, BOUNDED_SEMAPHORES, FUTEXES };
 
 #define BOUND_S 60
 
-/* A member of the connection that nobody lends. */
+/* A member of the connection, on a thread of its own that exists. */
 typedef struct fixed_member {
     size_t role;
     sem_t begin;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-/* Whose turn it is, one semaphore a member; who has its turn has the byte. */
+/* A member of the connection. The one whose semaphore was posted has the byte. */
 typedef struct relay_member {
     size_t role;
     sem_t turn;
@@ -51,12 +51,13 @@ void bench_place_of_caller(bench_place *place)
 int32_t bench_job(void *ignored)
 {
     (void)ignored;
-    /* The one who gave the job waits for its end, so nobody reads or writes these at the same time. */
+    /* The job's giver waits for its end, so no other thread reads or writes these meanwhile. */
     if (__atomic_load_n(&place_wanted, __ATOMIC_RELAXED)) {
         bench_place_of_caller(&place_seen);
         __atomic_store_n(&place_wanted, 0, __ATOMIC_RELAXED);
     }
-    __atomic_store_n(&jobs_run, __atomic_load_n(&jobs_run, __ATOMIC_RELAXED) + 1u, __ATOMIC_RELAXED);
+    __atomic_store_n(&jobs_run, __atomic_load_n(&jobs_run, __ATOMIC_RELAXED) + 1u,
+                     __ATOMIC_RELAXED);
     return 0;
 }
 

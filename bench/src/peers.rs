@@ -27,8 +27,8 @@ fn set(roles: usize, ends: &mut Vec<Receiver<Job>>) -> Vec<Worker> {
     (0..roles).map(worker).collect()
 }
 
-/// A mutex around a deque of sets, and nothing else: what is lent, to whom, since when, is not
-/// known, and nobody can wait.
+/// A mutex around a deque of sets, and nothing else: it does not know which set is lent, to which
+/// borrower, since when, and no thread can wait for one.
 pub struct Plain {
     idle: Mutex<VecDeque<Vec<Worker>>>,
 }
@@ -54,8 +54,8 @@ impl Drop for PlainLease<'_> {
     }
 }
 
-/// The same with what a server comes to need: a lease that can be handed to another thread, waiting
-/// for a set with a bound, and who has had a set since when.
+/// The same with what a server comes to need: a lease that can be handed to another thread, a
+/// bounded wait for a set, and the time since when each set has been lent.
 #[derive(Clone)]
 pub struct Waiting(Arc<WaitingInner>);
 

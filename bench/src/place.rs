@@ -88,9 +88,8 @@ pub fn check(who: &str, run_one: impl FnOnce()) {
 }
 
 /// Linux since 6.16 keeps a process's sleeping threads in a table with four buckets for each CPU.
-/// With thousands of parked workers every wake then searches a list of hundreds; that is the
-/// kernel's cost and would be counted on whoever wakes. Best effort: older kernels have one large
-/// table.
+/// With thousands of parked workers every wake then searches a list of hundreds, and the kernel's
+/// search would count as the contestant's time. Best effort: older kernels have one large table.
 pub fn many_futex_buckets() {
     const PR_FUTEX_HASH: libc::c_int = 78;
     const PR_FUTEX_HASH_SET_SLOTS: libc::c_ulong = 1;

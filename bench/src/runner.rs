@@ -87,7 +87,7 @@ pub fn contest(
     let mut ns: Vec<Vec<f64>> = contestants.iter().map(|_| Vec::new()).collect();
     for round in 0..=rounds as usize {
         for i in 0..contestants.len() {
-            // Each round begins with another one, so that nobody always follows the same neighbour.
+            // Each round begins with another one, so that none always follows the same neighbour.
             let turn = (i + round) % contestants.len();
             let took = (contestants[turn].turn)(count);
             if round > 0 {

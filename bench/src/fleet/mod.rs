@@ -109,9 +109,11 @@ fn claims() {
             drop(permit);
         }
     };
+    let bare = locked::Key::default();
     for threads in [1, CLAIMERS] {
         let mut contestants = [
             together("Crew", threads, claim),
+            together("floor: seven locked instructions", threads, |n| bare.claim(n)),
             together("robust mutex", threads, |n| drivers::mutex_claims(n)),
         ];
         let case = format!("a claim to create and its end, threads: {threads}");
@@ -164,6 +166,12 @@ fn handed_over(placement: &Placement, waiting: Waiting) {
         let mut contestants = [
             Contestant::new("Crew", |n| {
                 each(n, &|| desk.ask(Order::Lease, Some(asker.node.reserve(lent).expect("room"))));
+            }),
+            Contestant::new("floor: the hand-over and thirteen locked instructions", |n| {
+                each(n, &|| {
+                    desk.bare().reserve();
+                    desk.ask(Order::Bare, None);
+                });
             }),
             Contestant::new("the hand-over alone", |n| {
                 each(n, &|| desk.ask(Order::HandOver, None));

@@ -3,6 +3,7 @@
 
 use super::member::{LONG_MS, Member};
 use crate::drivers;
+use crate::locked;
 use crate::place::{self, Placement};
 use core::cell::UnsafeCell;
 use crew::fleet::FleetLease;
@@ -19,6 +20,8 @@ pub enum Order {
     HandOver,
     /// Accept the lease on the board and complete it.
     Lease,
+    /// The owner's locked instructions of a lease, bare.
+    Bare,
     /// The last two steps of a lease under the mutex.
     Mutex,
     /// Give the unit of the semaphore back.
@@ -60,7 +63,9 @@ struct Board {
     there: Line,
     back: Line,
     turn: Line,
-    /// Written by whoever is about to post `there`, read by whoever took it.
+    /// A lease's locked instructions bare.
+    bare: locked::Resource,
+    /// Written by the leader before it posts `there`, read by the partner that took it.
     order: UnsafeCell<Order>,
     lease: UnsafeCell<Option<FleetLease>>,
 }
@@ -102,6 +107,7 @@ impl Desk {
                 there: Line::default(),
                 back: Line::default(),
                 turn: Line::default(),
+                bare: locked::Resource::default(),
                 order: UnsafeCell::new(Order::HandOver),
                 lease: UnsafeCell::new(None),
             });
@@ -109,6 +115,11 @@ impl Desk {
         };
         let private = if one_process { libc::FUTEX_PRIVATE_FLAG } else { 0 };
         Self { board, waiting, private }
+    }
+
+    /// What both sides' bare leases change.
+    pub fn bare(&self) -> &locked::Resource {
+        &self.board.bare
     }
 
     /// Tells the partner, and waits for its answer.
@@ -216,6 +227,7 @@ impl Desk {
             match order {
                 Order::HandOver | Order::End => {}
                 Order::Lease => members[0].serve(&lease.expect("a lease")),
+                Order::Bare => self.board.bare.serve(&locked::Line::default()),
                 Order::Mutex => {
                     drivers::mutex_accept();
                     drivers::mutex_complete();
