@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # Speed and size beside what people use today: a table for each question; all figures in
-# build/bench/results.json, what was aimed at and seen in docs/performance.md. Five minutes on two
-# cores, the first time a minute more to build; the machine should have nothing else to do. BENCH_SCALE=0.2 for a look.
-# Arguments: only these questions (ci/bench.sh lease refusal): lease, round-trip, connection, ca, refusal, fleet,
-# instructions, size. No test depends on the figures.
+# build/bench/results.json; what was aimed at and seen in docs/performance.md, if all questions were
+# asked at full scale. Two minutes on two cores that have nothing else to do, and up to a minute and
+# a half more the first time, to build. BENCH_SCALE=0.2 for a look. Arguments: only these questions
+# (ci/bench.sh lease refusal): lease, round-trip, connection, ca, refusal, fleet, instructions, size.
+# No test depends on the figures.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
