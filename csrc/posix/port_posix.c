@@ -35,6 +35,12 @@
 #include "event_sem.h"
 #endif
 
+#ifdef __linux__
+#include "log_linux.h"
+#else
+#include "log_posix.h"
+#endif
+
 /* Threads in C cost their stack and nothing more that grows with their number (measured on RTEMS:
    drift 0 B over 1,000 threads created and joined; on VxWorks the 1 MiB of a Rust thread is std's;
    a host is not charged). */
@@ -64,30 +70,59 @@ static const char *severity_word(int32_t severity)
     }
 }
 
-/* One system call: no lock that a thread which ends could leave behind, no stdio buffer on a
-   worker's small stack. */
+/* Lines that standard error did not take at once, and that no later line has told of yet. */
+static uint32_t lines_lost;
+
+#define LOST_BYTES 11u /* a count in decimal, and its NUL */
+
+static const char *decimal(uint32_t number, char text[LOST_BYTES])
+{
+    char *digit = text + LOST_BYTES - 1u;
+
+    *digit = '\0';
+    do {
+        *--digit = (char)('0' + number % 10u);
+        number /= 10u;
+    } while (number > 0u);
+    return digit;
+}
+
+/* No lock that a thread which ends could leave behind, no stdio buffer on a worker's small stack,
+   and no wait: a line that standard error does not take at once is lost, and the next one that it
+   takes says how many were. */
 static void log_line(void *context, int32_t severity, const char *text)
 {
-    const char *pieces[3];
-    struct iovec parts[3];
+    const uint32_t lost = __atomic_exchange_n(&lines_lost, 0u, __ATOMIC_RELAXED);
+    char count[LOST_BYTES];
+    const char *pieces[6];
+    struct iovec parts[6];
+    size_t whole = 0;
     ssize_t written;
-    size_t i;
+    int used = 0;
+    int i;
     int state;
     int ignored;
 
     (void)context;
-    pieces[0] = severity_word(severity);
-    pieces[1] = text;
-    pieces[2] = "\n";
-    for (i = 0; i < 3u; i++) {
+    if (lost > 0u) {
+        pieces[used++] = "crew: minor: lines lost before this one: ";
+        pieces[used++] = decimal(lost, count);
+        pieces[used++] = "\n";
+    }
+    pieces[used++] = severity_word(severity);
+    pieces[used++] = text;
+    pieces[used++] = "\n";
+    for (i = 0; i < used; i++) {
         parts[i].iov_base = (void *)(uintptr_t)pieces[i];
         parts[i].iov_len = strlen(pieces[i]);
+        whole += parts[i].iov_len;
     }
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    written = writev(STDERR_FILENO, parts, 3);
+    written = log_write(parts, used);
     (void)pthread_setcancelstate(state, &ignored);
-    /* Without standard error there is no place to tell it. */
-    (void)written;
+    if (written < 0 || (size_t)written < whole) {
+        (void)__atomic_fetch_add(&lines_lost, lost + 1u, __ATOMIC_RELAXED);
+    }
 }
 
 static void *thread_main(void *argument)
