@@ -125,9 +125,7 @@ impl Sets {
         let job = worker.job.load(Relaxed) as usize;
         let label: Label = worker.label.read();
         let state = before & STATE;
-        if state != STOPPED {
-            self.retire(s, Cause::Death);
-        }
+        let to_say = state != STOPPED && self.retire_unsaid(s, Cause::Death);
         // A worker that was booked has no job yet: its booker finds it gone.
         let outcome = match state {
             RUNNING => Some(Outcome::Died),
@@ -147,6 +145,11 @@ impl Sets {
             self.nudge(pool, Want::Peer); // its set no longer counts, once this thread is reaped
         }
         self.bytes_came_free(); // as soon as a waiter reaps this thread
+        // Last: no joiner and no waiter waits for the log. This thread, which no reaper can find
+        // gone before it has returned from here, keeps the set and its pool.
+        if to_say {
+            self.say_retired(s, Cause::Death);
+        }
     }
 }
 
