@@ -76,6 +76,9 @@
 /* Memberships in fleets' tables at one time.
  * Set by CREW_MAX_FLEETS when the library is built (1 to 16). */
 #define CREW_MAX_FLEETS 4
+/* Events of a port that Crew makes in the life of a process, at most.
+ * A port that has to have them ready has so many. */
+#define CREW_MAX_EVENTS (CREW_MAX_WORKERS * (1 + CREW_JOBS_PER_WORKER) + 2 * CREW_MAX_WAITERS + 4)
 
 
 // Done.

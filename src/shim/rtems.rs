@@ -32,7 +32,7 @@ pub(super) use system::*;
 #[cfg(target_os = "rtems")]
 mod system {
     use super::{MEMORY_BASIS, spread, ticks};
-    use crate::limits::{JOBS_PER_WORKER, MAX_WAITERS, MAX_WORKERS};
+    use crate::limits::MAX_EVENTS;
     use crate::port::{Event, MemoryAnswer, Target};
     use crate::sync::atomic::AtomicUsize;
     use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -88,10 +88,10 @@ mod system {
         fn sched_get_priority_max(policy: c_int) -> c_int;
     }
 
-    const EVENTS: usize = MAX_WORKERS * (1 + JOBS_PER_WORKER) + MAX_WAITERS;
     /// Static, and not allocated between the stacks of the sets that they are made for, where they
     /// would cut the heap in pieces.
-    static SEMAPHORES: [Semaphore; EVENTS] = [const { Semaphore(UnsafeCell::new([0; 6])) }; EVENTS];
+    static SEMAPHORES: [Semaphore; MAX_EVENTS] =
+        [const { Semaphore(UnsafeCell::new([0; 6])) }; MAX_EVENTS];
     static MADE: AtomicUsize = AtomicUsize::new(0);
 
     pub fn event_create(event: &Event) -> Result<(), i32> {
