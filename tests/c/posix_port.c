@@ -221,10 +221,69 @@ static void hand_over_at_one_priority_needs_no_sleep(void)
 }
 #endif
 
+/*
+ * Stands in front of the C library's: what a kernel answers whose limit for real-time priorities
+ * ends at `fifo_permitted`. 0: it permits whatever the process may.
+ */
+static int fifo_permitted;
+
+#ifdef __cplusplus
+extern "C" int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
+                              void *argument) throw();
+#endif
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
+                   void *argument)
+#ifdef __cplusplus
+    throw()
+#endif
+{
+    int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    void *symbol = dlsym(RTLD_NEXT, "pthread_create");
+    struct sched_param param;
+    int policy = SCHED_OTHER;
+
+    memcpy(&next, &symbol, sizeof(next));
+    if (attr == NULL || wrap_read(&fifo_permitted) == 0) {
+        return next(thread, attr, start, argument);
+    }
+    (void)pthread_attr_getschedpolicy(attr, &policy);
+    (void)pthread_attr_getschedparam(attr, &param);
+    if (policy == SCHED_FIFO && param.sched_priority > wrap_read(&fifo_permitted)) {
+        return EPERM;
+    }
+    return next(thread, attr, start, argument);
+}
+
+/* The part of the range that is permitted is what all roles are spread over, in their order. */
+static void roles_keep_their_order_under_a_limit(void)
+{
+    static const crew_role roles[3] = { { "low", STACK_BYTES, 10u },
+                                        { "middle", STACK_BYTES, 50u },
+                                        { "high", STACK_BYTES, 80u } };
+    looks low;
+    looks middle;
+    looks high;
+
+    wrap_set(&fifo_permitted, 30);
+    REQUIRE_EQ(boot(wrap_port(), 0u), CREW_OK);
+    low = look_at(&roles[0]);
+    middle = look_at(&roles[1]);
+    high = look_at(&roles[2]);
+    if (low.policy != SCHED_FIFO) {
+        (void)puts("skipped: this process may not use SCHED_FIFO");
+        return;
+    }
+    (void)CHECK_EQ(middle.policy, SCHED_FIFO);
+    (void)CHECK_EQ(high.policy, SCHED_FIFO);
+    (void)CHECK(low.priority < middle.priority && middle.priority < high.priority);
+    (void)CHECK(high.priority <= 30);
+}
+
 /* Makes `end` the process's standard error: a pipe or a socket that takes no byte any more. */
 static void full_standard_error(int end)
 {
-    static const char filler[4096];
+    static const char filler[4096] = "";
     const int flags = fcntl(end, F_GETFL);
     size_t piece;
 
@@ -354,6 +413,7 @@ int main(void)
 #ifndef CREW_PORT_WITHOUT_FUTEX
     RUN_FORKED(hand_over_at_one_priority_needs_no_sleep);
 #endif
+    RUN_FORKED(roles_keep_their_order_under_a_limit);
     RUN_FORKED(no_call_waits_for_a_pipes_reader);
     RUN_FORKED(no_call_waits_for_a_sockets_reader);
     RUN_FORKED(no_port_without_a_key);

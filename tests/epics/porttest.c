@@ -102,7 +102,7 @@ static void logTask(void *argument)
 
 static void no_line_waits_for_the_console(void)
 {
-    static const char filler[4096];
+    static const char filler[4096] = "";
     int ends[2];
     int own;
     size_t piece;
