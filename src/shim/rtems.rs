@@ -21,8 +21,8 @@ fn ticks(timeout_ms: u32, per_second: u32) -> u32 {
 }
 
 /// 0 to 99 on `least` to `most` of the system's scale, as the C port does.
-#[cfg(any(target_os = "rtems", test))]
-fn spread(priority: u32, least: i32, most: i32) -> i32 {
+#[cfg(any(target_os = "rtems", target_os = "linux", test))]
+pub(super) fn spread(priority: u32, least: i32, most: i32) -> i32 {
     least + priority as i32 * (most - least) / crate::limits::PRIORITY_MAX as i32
 }
 
@@ -140,6 +140,11 @@ mod system {
             malloc_free_space()
         };
         if largest >= bytes { MemoryAnswer::Yes } else { MemoryAnswer::No(MEMORY_BASIS) }
+    }
+
+    /// The console's driver takes a line in the time that its bytes need.
+    pub fn write_to_standard_error(parts: &[libc::iovec; 4]) -> Option<usize> {
+        crate::shim::write_all_parts(libc::STDERR_FILENO, parts)
     }
 
     /// For the calling thread. std gives its threads no priority.
