@@ -80,7 +80,8 @@ pub struct ThreadSpec<'a> {
 }
 
 /// What a target must offer. Functions may be called from any thread; none may call back into Crew
-/// (but for the threads it makes), and none may block except [`Port::event_wait`].
+/// (but for the threads it makes), and none may block except [`Port::event_wait`]: not for another
+/// thread's end, not for the reader of a log.
 pub trait Port: Sync {
     /// Which target this is.
     fn target(&self) -> Target;
@@ -96,8 +97,9 @@ pub trait Port: Sync {
     fn thread_create(&self, spec: &ThreadSpec<'_>) -> Result<usize, i32>;
 
     /// Called once the thread's exit hook has begun: gives back what is left of the thread (joins
-    /// it). True: it is gone, its stack included. False: not yet, ask again. A port that can only
-    /// wait for the thread's last instructions lends it the caller's priority while it does.
+    /// it) if it has ended. True: it is gone, its stack included. False: not yet, ask again: what
+    /// others do at a thread's end may come after the hook and take its time. A port whose system
+    /// has only a join that waits lends the thread the caller's priority while it does.
     fn thread_reap(&self, thread: usize) -> bool;
 
     /// Whether the thread was stopped for good by its system (a suspended task) and will not
@@ -111,8 +113,8 @@ pub trait Port: Sync {
         None
     }
 
-    /// Makes whatever kernel object `event` needs. Called once in an event's life; an event is
-    /// never destroyed.
+    /// Makes whatever kernel object `event` needs. Called once in an event's life, for at most
+    /// [`crate::limits::MAX_EVENTS`] events; an event is never destroyed.
     ///
     /// # Errors
     /// The system's error number; it may be asked again later.
@@ -134,7 +136,8 @@ pub trait Port: Sync {
     /// thread of a growth.
     fn memory_has(&self, bytes: usize) -> MemoryAnswer;
 
-    /// Says one line to the operator. Must not allocate after boot.
+    /// Says one line to the operator. Must not allocate after boot, nor wait: a line that would
+    /// have to wait is queued, or lost and counted.
     fn log(&self, severity: Severity, text: &str);
 }
 
