@@ -77,6 +77,9 @@ CXX ?= c++
 OBJCOPY ?= objcopy
 CARGO ?= cargo
 BUILD := build
+# The two variables that move what cargo makes.
+CARGO_OUT := $(or $(CARGO_TARGET_DIR),target)
+RUST_ARCHIVE := $(CARGO_OUT)/$(addsuffix /,$(CARGO_BUILD_TARGET))release/libcrew_archive.a
 C_WARNINGS := -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror
 # Sections of their own, so that an image takes only what it calls.
 C_FLAGS := -O2 -g -fPIC -ffunction-sections -fdata-sections $(C_WARNINGS)
@@ -89,8 +92,8 @@ lib: $(BUILD)/libcrew.a
 .PHONY: $(BUILD)/lib/libcrew_archive.a
 $(BUILD)/lib/libcrew_archive.a:
 	@mkdir -p $(@D)
-	$(CARGO) build --quiet --release --locked --package crew-archive
-	@cmp -s target/release/libcrew_archive.a $@ || cp target/release/libcrew_archive.a $@
+	$(CARGO) build --quiet --release --locked --package crew-archive --target-dir $(CARGO_OUT)
+	@cmp -s $(RUST_ARCHIVE) $@ || cp $(RUST_ARCHIVE) $@
 
 $(BUILD)/libcrew.a: $(BUILD)/lib/libcrew_archive.a $(C_OBJECTS)
 	@# The compiler's own library comes with bitcode, which other linkers' plugins complain about.

@@ -17,6 +17,11 @@ const LIMITS: [(&str, &str, usize, usize, usize); 6] = [
     ("MAX_FLEETS", "Memberships in fleets' tables at one time.", 4, 1, 16),
 ];
 
+/// How many events Crew asks its port for at most, from the other sizes: those of the workers and
+/// of their jobs, the seats of waiters for a set (some are reserved), and the places of waiters in
+/// fleets' tables of this image. `src/table/waiters.rs` checks it.
+const EVENTS: &str = "MAX_WORKERS * (1 + JOBS_PER_WORKER) + 2 * MAX_WAITERS + 4";
+
 /// Each header's name, the folder it is made from, and there the files with its sections, in order.
 const HEADERS: [(&str, &str, &[&str]); 3] = [
     (
@@ -55,6 +60,13 @@ fn main() {
              #define {variable} {value}\n"
         );
     }
+    let doc = "Events of a port that Crew makes in the life of a process, at most.";
+    rust += &format!("/// {doc}\npub const MAX_EVENTS: usize = {EVENTS};\n");
+    let events = EVENTS.replace("MAX_", "CREW_MAX_").replace("JOBS_", "CREW_JOBS_");
+    c += &format!(
+        "/* {doc}\n * A port that has to have them ready has so many. */\n\
+         #define CREW_MAX_EVENTS ({events})\n"
+    );
     fs::write(out.join("limits.rs"), rust).expect("OUT_DIR is writable");
 
     let root = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it"));

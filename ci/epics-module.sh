@@ -26,6 +26,13 @@ for libraries in shared static; do
     ln -s "$stage/examples/ioc-epics/bin/$host_arch"/* "$programs"
     static=--static
     if [ "$libraries" = shared ]; then
+        # The directory of the core's archive is a build's, and no place to load from.
+        for library in "$stage/csrc/epics/lib/$host_arch"/*.so; do
+            if readelf -d "$library" | sed -n 's/.*R\(UN\)\?PATH.*\[\(.*\)\]/\2/p' | tr ':' '\n' | grep -Fxq "$PWD/build"; then
+                echo "epics-module: $library is told to look into $PWD/build" >&2
+                exit 1
+            fi
+        done
         ln -s "$stage/csrc/epics/lib/$host_arch/libcrewCas.so" "$programs"
         static=
     fi

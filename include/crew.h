@@ -51,6 +51,9 @@
  *              (pthread_exit, cancellation, task deletion) and loses nothing but its set. The calls
  *              into this library themselves must not be cancelled half way: csrc/worker.c disables
  *              cancellation around its own; other callers that may be cancelled do the same.
+ * Processes.   Crew is of one process. A child that was forked has the tables and none of their
+ *              threads: it may exec or end, and must call no function of this library. The parent
+ *              goes on as before. (A fleet is shared by processes, and each joins it for itself.)
  * Time.        Milliseconds, unsigned; 0 never waits. Ages are seconds.
  */
 #ifndef CREW_H
@@ -76,6 +79,9 @@
 /* Memberships in fleets' tables at one time.
  * Set by CREW_MAX_FLEETS when the library is built (1 to 16). */
 #define CREW_MAX_FLEETS 4
+/* Events of a port that Crew makes in the life of a process, at most.
+ * A port that has to have them ready has so many. */
+#define CREW_MAX_EVENTS (CREW_MAX_WORKERS * (1 + CREW_JOBS_PER_WORKER) + 2 * CREW_MAX_WAITERS + 4)
 
 
 // Done.
@@ -317,8 +323,8 @@ typedef struct crew_event {
 } crew_event;
 
 // What a target must offer: a table of functions. Must live as long as the process. Functions may
-// be called from any thread. None may call back into Crew or block, except event_wait. Those that
-// may be NULL say so.
+// be called from any thread. None may call back into Crew or block, except event_wait: not for
+// another thread's end, not for the reader of a log. Those that may be NULL say so.
 typedef struct crew_port {
     // sizeof(crew_port)
     uint32_t size;
@@ -333,14 +339,15 @@ typedef struct crew_port {
     // that names it to this port. Returns 0, or the system's error number and leaves nothing
     // behind.
     int32_t (*thread_create)(void *context, const struct crew_thread_spec *spec, size_t *thread);
-    // Called once the thread's exit hook has begun: joins it. 1: it is gone, its stack included.
-    // 0: not yet, ask again. A port that can only wait for the thread's last instructions lends it
+    // Called once the thread's exit hook has begun: joins it if it has ended. 1: it is gone, its
+    // stack included. 0: not yet, ask again: thread-specific destructors of others may still run
+    // for as long as they take. A port whose system has only a join that waits lends the thread
     // the caller's priority while it does.
     int32_t (*thread_reap)(void *context, size_t thread);
     // 1: the thread was suspended by its system and will not return. May be NULL.
     int32_t (*thread_suspended)(void *context, size_t thread);
-    // Makes what the event needs. Once per event. Returns 0, or the system's error number; it may
-    // be asked again later.
+    // Makes what the event needs. Once per event, for CREW_MAX_EVENTS events at most in the life
+    // of the process. Returns 0, or the system's error number; it may be asked again later.
     int32_t (*event_create)(void *context, struct crew_event *event);
     // Waits until the event is posted, and takes the post (1), or until the time is over (0). May
     // return early with 0.
@@ -357,7 +364,8 @@ typedef struct crew_port {
     int32_t (*memory_has)(void *context, size_t bytes, const char **basis);
     // The most stack the thread has used so far in bytes; 0: cannot tell. May be NULL.
     size_t (*stack_used)(void *context, size_t thread);
-    // Says one line (no newline in it) to the operator. Must not allocate after boot.
+    // Says one line (no newline in it) to the operator. Must not allocate after boot, nor wait: a
+    // line that would have to wait is queued, or lost and counted.
     void (*log)(void *context, int32_t severity, const char *text);
 } crew_port;
 

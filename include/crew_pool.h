@@ -263,9 +263,10 @@ int32_t crew_acquire_peer(struct crew_pool pool,
 // CREW_STALE (released before), CREW_RETIRED, CREW_BAD_HANDLE.
 int32_t crew_release(struct crew_lease lease);
 
-// The port's number of the thread of a member (what its thread_create stored): an epicsThreadId
-// under the EPICS port, a pthread_t under the POSIX port. Valid while the lease is and the thread
-// lives.
+// The port's number of the thread of a member, as its thread_create stored it. Under the POSIX
+// port it is the pthread_t. Under the EPICS port it is a record of the port's own, and
+// crewPortEpicsId (crewPortEpics.h) gives the epicsThreadId to it. Valid while the lease is and
+// the thread lives.
 //
 // CREW_NOT_RUN (the thread has ended), CREW_STALE, CREW_RETIRED, CREW_BAD_HANDLE, CREW_BAD_ROLE,
 // CREW_NULL_ARGUMENT.

@@ -127,7 +127,8 @@ pub struct ThreadSpec<'a> {
 }
 
 /// What a target must offer. Functions may be called from any thread; none may call back into Crew
-/// (but for the threads it makes), and none may block except [`Port::event_wait`].
+/// (but for the threads it makes), and none may block except [`Port::event_wait`]: not for another
+/// thread's end, not for the reader of a log.
 ///
 /// # Safety
 /// Crew trusts a port with memory. An implementor promises that each thread it makes runs the loop
@@ -149,8 +150,9 @@ pub unsafe trait Port: Sync {
     fn thread_create(&self, spec: &ThreadSpec<'_>) -> Result<usize, i32>;
 
     /// Called once the thread's exit hook has begun: gives back what is left of the thread (joins
-    /// it). True: it is gone, its stack included. False: not yet, ask again. A port that can only
-    /// wait for the thread's last instructions lends it the caller's priority while it does.
+    /// it) if it has ended. True: it is gone, its stack included. False: not yet, ask again: what
+    /// others do at a thread's end may come after the hook and take its time. A port whose system
+    /// has only a join that waits lends the thread the caller's priority while it does.
     ///
     /// # Safety
     /// [`Port::thread_create`] of this port gave the number, this call has not answered "gone" for
@@ -175,8 +177,8 @@ pub unsafe trait Port: Sync {
         None
     }
 
-    /// Makes whatever kernel object `event` needs. Called once in an event's life; an event is
-    /// never destroyed.
+    /// Makes whatever kernel object `event` needs. Called once in an event's life, for at most
+    /// [`crate::limits::MAX_EVENTS`] events; an event is never destroyed.
     ///
     /// # Errors
     /// The system's error number; it may be asked again later.
@@ -204,7 +206,8 @@ pub unsafe trait Port: Sync {
     /// thread of a growth.
     fn memory_has(&self, bytes: usize) -> MemoryAnswer;
 
-    /// Says one line to the operator. Must not allocate after boot.
+    /// Says one line to the operator. Must not allocate after boot, nor wait: a line that would
+    /// have to wait is queued, or lost and counted.
     fn log(&self, severity: Severity, text: &str);
 }
 

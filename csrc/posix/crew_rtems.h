@@ -16,6 +16,7 @@
 #include <rtems.h>
 #include <rtems/malloc.h>
 #include <rtems/score/apimutex.h>
+#include <rtems/score/statesimpl.h>
 #include <rtems/score/threadimpl.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -70,6 +71,27 @@ static inline int32_t crew_rtems_thread_gone(pthread_t thread, void *(*start)(vo
     }
     crew_rtems_free_ended_threads();
     return 1;
+}
+
+/*
+ * Whether pthread_join of this thread returns at once. `argument`: what its start routine was
+ * given, by which a thread that has got its id since is told from it. Does not wait.
+ */
+static inline int crew_rtems_thread_can_be_joined(pthread_t thread, const void *argument)
+{
+    ISR_lock_Context lock;
+    const Thread_Control *found;
+    int is_same;
+    int is_waiting;
+
+    found = _Thread_Get(thread, &lock);
+    if (found == NULL) {
+        return 1; /* gone, joined by rtems_task_delete: a join only says so */
+    }
+    is_same = found->Start.Entry.Kinds.Pointer.argument == argument;
+    is_waiting = _States_Is_waiting_for_join_at_exit(found->current_state);
+    _ISR_lock_ISR_enable(&lock);
+    return is_same && is_waiting;
 }
 
 /* crew_port.stack_used: the most that the thread has used. 0 when the image has no stack

@@ -17,8 +17,7 @@
 
 /* The core's own, and a few for a test's or an application's own waits. */
 #define EVENTS_OF_OTHERS 32u
-#define EVENTS                                                                                     \
-    (CREW_MAX_WORKERS * (1u + CREW_JOBS_PER_WORKER) + CREW_MAX_WAITERS + EVENTS_OF_OTHERS)
+#define EVENTS (CREW_MAX_EVENTS + EVENTS_OF_OTHERS)
 
 static rtems_binary_semaphore events[EVENTS];
 static uint32_t events_made;

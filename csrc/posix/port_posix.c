@@ -35,6 +35,12 @@
 #include "event_sem.h"
 #endif
 
+#ifdef __linux__
+#include "log_linux.h"
+#else
+#include "log_posix.h"
+#endif
+
 /* Threads in C cost their stack and nothing more that grows with their number (measured on RTEMS:
    drift 0 B over 1,000 threads created and joined; on VxWorks the 1 MiB of a Rust thread is std's;
    a host is not charged). */
@@ -43,7 +49,8 @@
 static pthread_once_t port_once = PTHREAD_ONCE_INIT;
 static const crew_port *port_ready;
 static crew_caller job_caller;
-static int fifo_denied;
+/* The highest priority of SCHED_FIFO that roles are spread up to. -1: not known yet; 0: none. */
+static int fifo_most = -1;
 
 /* For an idle worker's own wait (crew_worker_main), which may be cancelled; the waits of the core's
    port may not. */
@@ -64,30 +71,59 @@ static const char *severity_word(int32_t severity)
     }
 }
 
-/* One system call: no lock that a thread which ends could leave behind, no stdio buffer on a
-   worker's small stack. */
+/* Lines that standard error did not take at once, and that no later line has told of yet. */
+static uint32_t lines_lost;
+
+#define LOST_BYTES 11u /* a count in decimal, and its NUL */
+
+static const char *decimal(uint32_t number, char text[LOST_BYTES])
+{
+    char *digit = text + LOST_BYTES - 1u;
+
+    *digit = '\0';
+    do {
+        *--digit = (char)('0' + number % 10u);
+        number /= 10u;
+    } while (number > 0u);
+    return digit;
+}
+
+/* No lock that a thread which ends could leave behind, no stdio buffer on a worker's small stack,
+   and no wait: a line that standard error does not take at once is lost, and the next one that it
+   takes says how many were. */
 static void log_line(void *context, int32_t severity, const char *text)
 {
-    const char *pieces[3];
-    struct iovec parts[3];
+    const uint32_t lost = __atomic_exchange_n(&lines_lost, 0u, __ATOMIC_RELAXED);
+    char count[LOST_BYTES];
+    const char *pieces[6];
+    struct iovec parts[6];
+    size_t whole = 0;
     ssize_t written;
-    size_t i;
+    int used = 0;
+    int i;
     int state;
     int ignored;
 
     (void)context;
-    pieces[0] = severity_word(severity);
-    pieces[1] = text;
-    pieces[2] = "\n";
-    for (i = 0; i < 3u; i++) {
+    if (lost > 0u) {
+        pieces[used++] = "crew: minor: lines lost before this one: ";
+        pieces[used++] = decimal(lost, count);
+        pieces[used++] = "\n";
+    }
+    pieces[used++] = severity_word(severity);
+    pieces[used++] = text;
+    pieces[used++] = "\n";
+    for (i = 0; i < used; i++) {
         parts[i].iov_base = (void *)(uintptr_t)pieces[i];
         parts[i].iov_len = strlen(pieces[i]);
+        whole += parts[i].iov_len;
     }
     (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
-    written = writev(STDERR_FILENO, parts, 3);
+    written = log_write(parts, used);
     (void)pthread_setcancelstate(state, &ignored);
-    /* Without standard error there is no place to tell it. */
-    (void)written;
+    if (written < 0 || (size_t)written < whole) {
+        (void)__atomic_fetch_add(&lines_lost, lost + 1u, __ATOMIC_RELAXED);
+    }
 }
 
 static void *thread_main(void *argument)
@@ -107,13 +143,13 @@ static size_t stack_size(uint32_t asked)
     return (bytes + unit - 1u) / unit * unit;
 }
 
-static int fifo_priority(uint32_t priority)
+static int fifo_priority(uint32_t priority, int most)
 {
 #ifdef __VXWORKS__
+    (void)most;
     return crew_vxworks_priority(priority);
 #else
     int least = sched_get_priority_min(SCHED_FIFO);
-    int most = sched_get_priority_max(SCHED_FIFO);
 
     return least + (int)priority * (most - least) / CREW_PRIORITY_MAX;
 #endif
@@ -133,7 +169,8 @@ static void worker_signals(sigset_t *blocked)
 }
 
 /* The new thread inherits its creator's mask, so that no signal can arrive before it is blocked. */
-static int create_blocked(pthread_t *thread, const pthread_attr_t *attr, uint32_t worker)
+static int create_blocked(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
+                          uint32_t worker)
 {
     sigset_t blocked;
     sigset_t own;
@@ -141,13 +178,13 @@ static int create_blocked(pthread_t *thread, const pthread_attr_t *attr, uint32_
 
     worker_signals(&blocked);
     (void)pthread_sigmask(SIG_SETMASK, &blocked, &own);
-    error = pthread_create(thread, attr, thread_main, (void *)(uintptr_t)worker);
+    error = pthread_create(thread, attr, start, (void *)(uintptr_t)worker);
     (void)pthread_sigmask(SIG_SETMASK, &own, NULL);
     return error;
 }
 
-static int create_as(pthread_t *thread, pthread_attr_t *attr, uint32_t worker, int policy,
-                     int priority)
+static int create_as(pthread_t *thread, pthread_attr_t *attr, void *(*start)(void *),
+                     uint32_t worker, int policy, int priority)
 {
     struct sched_param param;
     int error;
@@ -161,33 +198,129 @@ static int create_as(pthread_t *thread, pthread_attr_t *attr, uint32_t worker, i
     if (error == 0) {
         error = pthread_attr_setschedparam(attr, &param);
     }
-    return error == 0 ? create_blocked(thread, attr, worker) : error;
+    return error == 0 ? create_blocked(thread, attr, start, worker) : error;
 }
 
 static void fifo_give_up(void)
 {
-    if (__atomic_exchange_n(&fifo_denied, 1, __ATOMIC_RELAXED) == 0) {
+    if (__atomic_exchange_n(&fifo_most, 0, __ATOMIC_RELAXED) != 0) {
         log_line(NULL, CREW_SEVERITY_MINOR,
                  "thread priorities have no effect: this process may not use SCHED_FIFO; "
                  "grant CAP_SYS_NICE or an rtprio limit of 99 to it");
     }
 }
 
-static int create_with(pthread_t *thread, pthread_attr_t *attr, const crew_thread_spec *spec)
-{
-    int error = pthread_attr_setstacksize(attr, stack_size(spec->stack_bytes));
+#if defined(__rtems__) || defined(__VXWORKS__)
 
+/* All of the range is every thread's there. */
+static int fifo_range(pthread_attr_t *attr, int *most)
+{
+    (void)attr;
+    *most = sched_get_priority_max(SCHED_FIFO);
+    return 0;
+}
+
+#else
+
+static void *thread_of_a_trial(void *argument)
+{
+    return argument;
+}
+
+/* 0: the process may make a thread of this priority. EPERM: it may not. Else there is no answer. */
+static int fifo_try(pthread_attr_t *attr, int priority)
+{
+    pthread_t thread;
+    const int error = create_as(&thread, attr, thread_of_a_trial, 0u, SCHED_FIFO, priority);
+
+    if (error == 0) {
+        (void)pthread_join(thread, NULL);
+    }
+    return error;
+}
+
+/* The highest permitted priority, 0: none. Tried from above, by halves. */
+static int fifo_search(pthread_attr_t *attr, int *most)
+{
+    const int least = sched_get_priority_min(SCHED_FIFO);
+    int permitted = least - 1;
+    int refused = sched_get_priority_max(SCHED_FIFO) + 1;
+    int next = refused - 1;
+
+    while (refused - permitted > 1) {
+        const int error = fifo_try(attr, next);
+
+        if (error == 0) {
+            permitted = next;
+        } else if (error == EPERM) {
+            refused = next;
+        } else {
+            return error;
+        }
+        next = permitted + (refused - permitted) / 2;
+    }
+    *most = permitted >= least ? permitted : 0;
+    return 0;
+}
+
+/*
+ * The highest priority of SCHED_FIFO that roles are spread up to, 0: none. What is permitted may
+ * end in the middle of the range (RLIMIT_RTPRIO). If roles above that were made without SCHED_FIFO,
+ * each role below would go before them. Found by trying, once, with the first thread: what a
+ * process is permitted is not only its limit.
+ */
+static int fifo_range(pthread_attr_t *attr, int *most)
+{
+    int unknown = -1;
+    int error;
+    int state;
+    int ignored;
+
+    *most = __atomic_load_n(&fifo_most, __ATOMIC_RELAXED);
+    if (*most >= 0) {
+        return 0;
+    }
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    error = fifo_search(attr, most);
+    (void)pthread_setcancelstate(state, &ignored);
     if (error != 0) {
         return error;
     }
-    if (!__atomic_load_n(&fifo_denied, __ATOMIC_RELAXED)) {
-        error = create_as(thread, attr, spec->worker, SCHED_FIFO, fifo_priority(spec->priority));
+    if (*most == 0) {
+        fifo_give_up();
+    } else if (!__atomic_compare_exchange_n(&fifo_most, &unknown, *most, 0, __ATOMIC_RELAXED,
+                                            __ATOMIC_RELAXED)) {
+        *most = unknown; /* another thread has tried meanwhile: one answer holds for all */
+    } else if (*most < sched_get_priority_max(SCHED_FIFO)) {
+        log_line(NULL, CREW_SEVERITY_MINOR,
+                 "thread priorities are closer together than they could be: this process may use "
+                 "only a part of SCHED_FIFO; grant CAP_SYS_NICE or an rtprio limit of 99 to it");
+    }
+    return 0;
+}
+
+#endif
+
+static int create_with(pthread_t *thread, pthread_attr_t *attr, const crew_thread_spec *spec)
+{
+    int error = pthread_attr_setstacksize(attr, stack_size(spec->stack_bytes));
+    int most = 0;
+
+    if (error == 0) {
+        error = fifo_range(attr, &most);
+    }
+    if (error != 0) {
+        return error;
+    }
+    if (most > 0) {
+        error = create_as(thread, attr, thread_main, spec->worker, SCHED_FIFO,
+                          fifo_priority(spec->priority, most));
         if (error != EPERM) {
             return error;
         }
-        fifo_give_up();
+        fifo_give_up(); /* the permission was taken away since */
     }
-    return create_as(thread, attr, spec->worker, SCHED_OTHER, 0);
+    return create_as(thread, attr, thread_main, spec->worker, SCHED_OTHER, 0);
 }
 
 #ifndef __VXWORKS__

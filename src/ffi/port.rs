@@ -49,8 +49,8 @@ pub struct crew_thread_spec {
 }
 
 /// What a target must offer: a table of functions. Must live as long as the process. Functions may
-/// be called from any thread. None may call back into Crew or block, except event_wait. Those that
-/// may be NULL say so.
+/// be called from any thread. None may call back into Crew or block, except event_wait: not for
+/// another thread's end, not for the reader of a log. Those that may be NULL say so.
 #[repr(C)]
 pub struct crew_port {
     /// sizeof(crew_port)
@@ -72,14 +72,15 @@ pub struct crew_port {
             thread: *mut usize,
         ) -> i32,
     >,
-    /// Called once the thread's exit hook has begun: joins it. 1: it is gone, its stack included.
-    /// 0: not yet, ask again. A port that can only wait for the thread's last instructions lends it
+    /// Called once the thread's exit hook has begun: joins it if it has ended. 1: it is gone, its
+    /// stack included. 0: not yet, ask again: thread-specific destructors of others may still run
+    /// for as long as they take. A port whose system has only a join that waits lends the thread
     /// the caller's priority while it does.
     pub thread_reap: Option<unsafe extern "C" fn(context: *mut c_void, thread: usize) -> i32>,
     /// 1: the thread was suspended by its system and will not return. May be NULL.
     pub thread_suspended: Option<unsafe extern "C" fn(context: *mut c_void, thread: usize) -> i32>,
-    /// Makes what the event needs. Once per event. Returns 0, or the system's error number; it may
-    /// be asked again later.
+    /// Makes what the event needs. Once per event, for CREW_MAX_EVENTS events at most in the life
+    /// of the process. Returns 0, or the system's error number; it may be asked again later.
     pub event_create:
         Option<unsafe extern "C" fn(context: *mut c_void, event: *mut crew_event) -> i32>,
     /// Waits until the event is posted, and takes the post (1), or until the time is over (0). May
@@ -101,7 +102,8 @@ pub struct crew_port {
     >,
     /// The most stack the thread has used so far in bytes; 0: cannot tell. May be NULL.
     pub stack_used: Option<unsafe extern "C" fn(context: *mut c_void, thread: usize) -> usize>,
-    /// Says one line (no newline in it) to the operator. Must not allocate after boot.
+    /// Says one line (no newline in it) to the operator. Must not allocate after boot, nor wait: a
+    /// line that would have to wait is queued, or lost and counted.
     pub log: Option<unsafe extern "C" fn(context: *mut c_void, severity: i32, text: *const c_char)>,
 }
 

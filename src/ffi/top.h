@@ -51,6 +51,9 @@
  *              (pthread_exit, cancellation, task deletion) and loses nothing but its set. The calls
  *              into this library themselves must not be cancelled half way: csrc/worker.c disables
  *              cancellation around its own; other callers that may be cancelled do the same.
+ * Processes.   Crew is of one process. A child that was forked has the tables and none of their
+ *              threads: it may exec or end, and must call no function of this library. The parent
+ *              goes on as before. (A fleet is shared by processes, and each joins it for itself.)
  * Time.        Milliseconds, unsigned; 0 never waits. Ages are seconds.
  */
 #ifndef CREW_H

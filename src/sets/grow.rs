@@ -232,12 +232,12 @@ fn ask_target(port: &dyn Port, requested: usize) -> Result<(), Refusal> {
 /// `pool.slot-role`, cut to what a system keeps; or the role alone.
 fn thread_name(pool: &PoolSlot, slot: usize, role: usize) -> heapless::String<NAME_BYTES> {
     let mut name = heapless::String::<{ NAME_BYTES * 4 }>::new();
-    let role_name = pool.roles[role].name.read::<NAME_BYTES>();
+    let role_name = pool.roles[role].name.read();
     // Long enough for all three parts, so this cannot fail.
     let _ = if pool.flags.load(Relaxed) & ROLE_NAMES != 0 {
         name.write_str(&role_name)
     } else {
-        write!(name, "{}.{slot}-{role_name}", pool.name.read::<NAME_BYTES>())
+        write!(name, "{}.{slot}-{role_name}", pool.name.read())
     };
     name.chars().take(NAME_BYTES - 1).collect()
 }

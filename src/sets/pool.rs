@@ -390,7 +390,7 @@ impl Sets {
                 Severity::Minor,
                 format_args!(
                     "pool {}: not closed yet, {left} sets have not ended",
-                    pool.name.read::<NAME_BYTES>()
+                    pool.name.read()
                 ),
             );
             return Err(CloseError::TimedOut(left));

@@ -2,10 +2,9 @@
 //! What a report says of pools: which set is held for whom, since when, what was refused and why.
 
 use super::RefusalKind;
-use super::slot::{Label, SetWord, pool_state, worker_state};
+use super::slot::{SetWord, pool_state, worker_state};
 use super::tables::{PoolRef, Sets};
 use crate::host::{Printer, seconds_between};
-use crate::limits::NAME_BYTES;
 use crate::sync::atomic::Ordering::Relaxed;
 
 impl Sets {
@@ -20,7 +19,7 @@ impl Sets {
 
     fn report_pool(self, out: &mut Printer<'_>, pool: PoolRef, level: u32) {
         let usage = self.usage_of(pool);
-        let name = pool.name.read::<NAME_BYTES>();
+        let name = pool.name.read();
         let closing = if pool.state() == pool_state::CLOSING { ", closing" } else { "" };
         let refused: u32 = usage.refused.iter().fold(0, |sum, n| sum.wrapping_add(*n));
         out.print(format_args!(
@@ -42,7 +41,7 @@ impl Sets {
             usage.oldest_busy_s
         ));
         for (role, used) in pool.roles[..pool.role_count()].iter().zip(usage.stack_used) {
-            let name = role.name.read::<NAME_BYTES>();
+            let name = role.name.read();
             let stack = role.stack_bytes.load(Relaxed);
             let priority = role.priority.load(Relaxed);
             if used == 0 {
@@ -89,8 +88,8 @@ impl Sets {
             for (role, w) in pool.roles.iter().zip(pool.workers(s)) {
                 let Some(worker) = self.tables.workers.get(w.0) else { continue };
                 if worker.state() == worker_state::RUNNING {
-                    let role = role.name.read::<NAME_BYTES>();
-                    let label: Label = worker.label.read();
+                    let role = role.name.read();
+                    let label = worker.label.read();
                     out.print(format_args!("    {role}: runs {label}"));
                 }
             }

@@ -9,7 +9,6 @@
 use super::slot::{SetIndex, SetWord, WorkerIndex, pool_state, worker_state};
 use super::tables::{PoolRef, Sets};
 use super::waiting::Want;
-use crate::limits::NAME_BYTES;
 use crate::port::Severity;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, SeqCst};
 
@@ -35,39 +34,53 @@ impl Sets {
     /// Edge 6: the set is never lent again, and its workers stop once they have no job. Says so,
     /// once per set, unless it is orderly.
     pub(super) fn retire(self, s: SetIndex, cause: Cause) {
+        if self.retire_unsaid(s, cause) {
+            self.say_retired(s, cause);
+        }
+    }
+
+    /// As [`Self::retire`]; true: the caller says it, with [`Self::say_retired`].
+    pub(super) fn retire_unsaid(self, s: SetIndex, cause: Cause) -> bool {
         let set = self.set(s);
         let pool = self.pool_of(s);
-        let slot = pool.slot_of(s);
         let newly = set
             .change(|word| {
                 let live = word != SetWord::FREE && !word.is(SetWord::RETIRED | SetWord::FREEING);
                 live.then_some(word.0 | SetWord::RETIRED)
             })
             .is_some();
-        if newly && cause != Cause::Orderly {
+        let to_say = newly && cause != Cause::Orderly;
+        if to_say {
             pool.retirements.fetch_add(1, Relaxed);
-            let why = match cause {
-                Cause::Death => "a member's thread ended",
-                _ => "a member was suspended",
-            };
-            self.host.say(
-                Severity::Major,
-                format_args!(
-                    "pool {} set {slot}: {why}; the set is retired with its {} threads",
-                    pool.name.read::<NAME_BYTES>(),
-                    pool.role_count()
-                ),
-            );
         }
         // If it lies in the idle bitmap the claim is ours now. If another thread has claimed it,
         // that claimer finds RETIRED when it leases the set, or after it has put the set back.
         let word = set.word();
-        if word.is(SetWord::IDLE) && word.is(SetWord::RETIRED) && pool.idle.claim(slot) {
+        if word.is(SetWord::IDLE) && word.is(SetWord::RETIRED) && pool.idle.claim(pool.slot_of(s)) {
             self.drop_claim(s);
         }
         for w in pool.workers(s) {
             self.stop_worker(w);
         }
+        to_say
+    }
+
+    /// Needs: the set is not freed meanwhile, because one of its threads is there.
+    pub(super) fn say_retired(self, s: SetIndex, cause: Cause) {
+        let pool = self.pool_of(s);
+        let slot = pool.slot_of(s);
+        let why = match cause {
+            Cause::Death => "a member's thread ended",
+            _ => "a member was suspended",
+        };
+        self.host.say(
+            Severity::Major,
+            format_args!(
+                "pool {} set {slot}: {why}; the set is retired with its {} threads",
+                pool.name.read(),
+                pool.role_count()
+            ),
+        );
     }
 
     fn stop_worker(self, w: WorkerIndex) {

@@ -492,14 +492,12 @@ impl PoolSlot {
     }
 }
 
-/// A job's label as a report reads it.
-pub type Label = heapless::String<LABEL_BYTES>;
-
 // The sizes that design and documentation promise, events included.
 const _: () = {
     assert!(sync::MODELLED || size_of::<SetSlot>() <= 64);
     assert!(sync::MODELLED || size_of::<WorkerSlot>() <= 128);
     assert!(sync::MODELLED || size_of::<JobCell>() <= 32);
     assert!(NAME_BYTES.is_multiple_of(4) && LABEL_BYTES.is_multiple_of(4));
+    assert!(NAME_BYTES <= LABEL_BYTES); // what `Text::read` has room for
     assert!(MAX_SETS <= Bitmap::BITS);
 };

@@ -3,7 +3,7 @@
 //! never call back, so that a C loop can have the waiting and the jobs to itself (P7).
 
 use super::retire::Cause;
-use super::slot::{Closure, Label, SetWord, WorkerIndex, WorkerSlot, worker_state};
+use super::slot::{Closure, SetWord, WorkerIndex, WorkerSlot, worker_state};
 use super::tables::Sets;
 use super::waiting::Want;
 use crate::host::seconds_between;
@@ -93,7 +93,7 @@ impl Sets {
     #[inline(never)]
     fn failed(self, worker: &WorkerSlot) {
         worker.failed.store(0, Relaxed);
-        let label: Label = worker.label.read();
+        let label = worker.label.read();
         self.finish(worker, Outcome::Failed, 0, &label);
     }
 
@@ -123,11 +123,9 @@ impl Sets {
         // Read only now: until EXITED a booker may still give this worker a job. From here on none
         // does, and the slot is ours until this thread is gone.
         let job = worker.job.load(Relaxed) as usize;
-        let label: Label = worker.label.read();
+        let label = worker.label.read();
         let state = before & STATE;
-        if state != STOPPED {
-            self.retire(s, Cause::Death);
-        }
+        let to_say = state != STOPPED && self.retire_unsaid(s, Cause::Death);
         // A worker that was booked has no job yet: its booker finds it gone.
         let outcome = match state {
             RUNNING => Some(Outcome::Died),
@@ -147,6 +145,11 @@ impl Sets {
             self.nudge(pool, Want::Peer); // its set no longer counts, once this thread is reaped
         }
         self.bytes_came_free(); // as soon as a waiter reaps this thread
+        // Last: no joiner and no waiter waits for the log. This thread, which no reaper can find
+        // gone before it has returned from here, keeps the set and its pool.
+        if to_say {
+            self.say_retired(s, Cause::Death);
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! What differs on Linux: a futex is the event, so there is no kernel object to run out of.
 
 use crate::port::{Event, MemoryAnswer, Target};
+use crate::sync::atomic::AtomicU32;
 use crate::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 use core::ptr;
 
@@ -116,15 +117,108 @@ pub(super) fn memory_has(_bytes: usize) -> MemoryAnswer {
     MemoryAnswer::CannotTell
 }
 
-/// Maps 0..=99 on SCHED_FIFO's range where the process may; elsewhere the thread stays as it is.
-pub(super) fn set_priority(priority: u32) {
-    // SAFETY: plain calls on the calling thread, with a sched_param of ours, for which all zeros is
-    // a value. Whether they succeed does not matter.
+/// The highest priority of SCHED_FIFO that roles are spread up to; 0: none.
+static FIFO_MOST: AtomicU32 = AtomicU32::new(NOT_KNOWN);
+const NOT_KNOWN: u32 = u32::MAX;
+
+/// Whether the calling thread may have this priority; it has it then.
+fn set_fifo(priority: libc::c_int) -> bool {
+    // SAFETY: a plain call on the calling thread, with a sched_param of ours, for which all zeros
+    // is a value.
     unsafe {
-        let min = libc::sched_get_priority_min(libc::SCHED_FIFO);
-        let max = libc::sched_get_priority_max(libc::SCHED_FIFO);
         let mut param: libc::sched_param = core::mem::zeroed();
-        param.sched_priority = min + (max - min) * priority as libc::c_int / 99;
-        libc::pthread_setschedparam(libc::pthread_self(), libc::SCHED_FIFO, &raw const param);
+        param.sched_priority = priority;
+        libc::pthread_setschedparam(libc::pthread_self(), libc::SCHED_FIFO, &raw const param) == 0
+    }
+}
+
+/// The highest priority that `may` permits of `least` to `most`, or 0. Tried from above, by halves.
+fn highest(least: i32, most: i32, may: impl Fn(i32) -> bool) -> i32 {
+    let (mut permitted, mut refused, mut next) = (least - 1, most + 1, most);
+    while refused - permitted > 1 {
+        if may(next) {
+            permitted = next
+        } else {
+            refused = next
+        }
+        next = permitted + (refused - permitted) / 2;
+    }
+    if permitted < least { 0 } else { permitted }
+}
+
+/// Spreads 0..=99 over what the process may use of SCHED_FIFO; without any the thread stays as it
+/// is. What is permitted may end in the middle of the range (RLIMIT_RTPRIO): if the roles above
+/// were left without SCHED_FIFO, those below would go before them. The first thread tries how far.
+pub(super) fn set_priority(priority: u32) {
+    // SAFETY: plain calls.
+    let (least, most) = unsafe {
+        (
+            libc::sched_get_priority_min(libc::SCHED_FIFO),
+            libc::sched_get_priority_max(libc::SCHED_FIFO),
+        )
+    };
+    let mut permitted = FIFO_MOST.load(Relaxed);
+    if permitted == NOT_KNOWN {
+        let found = highest(least, most, set_fifo) as u32;
+        // Another thread may have tried meanwhile: one answer holds for all.
+        permitted = match FIFO_MOST.compare_exchange(NOT_KNOWN, found, Relaxed, Relaxed) {
+            Ok(_) => found,
+            Err(theirs) => theirs,
+        };
+    }
+    if permitted > 0 {
+        // Whether it succeeds does not matter: the permission may have been taken away since.
+        set_fifo(super::rtems::spread(priority, least, permitted as i32));
+    }
+}
+
+/// Without waiting for the other end; how many bytes were written. See csrc/posix/log_linux.h.
+pub(super) fn write_to_standard_error(parts: &[libc::iovec; 4]) -> Option<usize> {
+    const STDERR: libc::c_int = libc::STDERR_FILENO;
+    // SAFETY: structs of ours, for which all zeros is a value, that live as long as the calls; the
+    // parts are readable, and are only read.
+    unsafe {
+        let mut what: libc::stat = core::mem::zeroed();
+        if libc::fstat(STDERR, &raw mut what) != 0 {
+            return None;
+        }
+        match what.st_mode & libc::S_IFMT {
+            libc::S_IFSOCK => {
+                let mut message: libc::msghdr = core::mem::zeroed();
+                message.msg_iov = parts.as_ptr().cast_mut();
+                message.msg_iovlen = parts.len() as _;
+                let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+                usize::try_from(libc::sendmsg(STDERR, &raw const message, flags)).ok()
+            }
+            libc::S_IFIFO | libc::S_IFCHR => {
+                let flags = libc::O_WRONLY | libc::O_NONBLOCK | libc::O_NOCTTY | libc::O_CLOEXEC;
+                let again = libc::open(c"/proc/self/fd/2".as_ptr(), flags);
+                if again >= 0 {
+                    let written = super::write_all_parts(again, parts);
+                    libc::close(again);
+                    return written;
+                }
+                // It cannot be opened again: another user's, or no /proc.
+                let mut ready = libc::pollfd { fd: STDERR, events: libc::POLLOUT, revents: 0 };
+                let is_ready = libc::poll(&raw mut ready, 1, 0) == 1;
+                (is_ready && ready.revents & libc::POLLOUT != 0)
+                    .then(|| super::write_all_parts(STDERR, parts))
+                    .flatten()
+            }
+            // A file. Opened once more it would have another place to write to.
+            _ => super::write_all_parts(STDERR, parts),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::highest;
+
+    #[test]
+    fn the_range_ends_where_the_permission_does() {
+        for end in [0, 1, 2, 30, 98, 99] {
+            assert_eq!(highest(1, 99, |priority| priority <= end), end);
+        }
     }
 }

@@ -24,6 +24,8 @@ use vxworks as system;
 compile_error!("the std port knows Linux, RTEMS and VxWorks; build with --no-default-features");
 
 use crate::port::{Event, Member, MemoryAnswer, Next, Outcome, Port, Severity, Target, ThreadSpec};
+use crate::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use core::fmt::Write;
 use std::cell::Cell;
 use std::thread::{Builder, JoinHandle};
 
@@ -128,14 +130,33 @@ unsafe impl Port for StdPort {
             Severity::Minor => "crew: minor: ",
             Severity::Info => "crew: info: ",
         };
-        let parts = [severity, text, "\n"].map(|part| libc::iovec {
+        let lost = LINES_LOST.swap(0, Relaxed);
+        let mut told = heapless::String::<64>::new();
+        if lost > 0 {
+            // 64 bytes are enough for the words and any count, so this cannot fail.
+            let _ = writeln!(told, "crew: minor: lines lost before this one: {lost}");
+        }
+        let parts = [told.as_str(), severity, text, "\n"].map(|part| libc::iovec {
             iov_base: part.as_ptr().cast_mut().cast(),
             iov_len: part.len(),
         });
-        // One system call, and not `eprintln!`: std's lock around standard error is a mutex (P6).
-        // SAFETY: the three parts are readable for their lengths, and are only read.
-        unsafe { libc::writev(libc::STDERR_FILENO, parts.as_ptr(), parts.len() as libc::c_int) };
+        let whole: usize = parts.iter().map(|part| part.iov_len).sum();
+        // Not `eprintln!`: std's lock around standard error is a mutex (P6).
+        if system::write_to_standard_error(&parts) != Some(whole) {
+            LINES_LOST.fetch_add(lost + 1, Relaxed);
+        }
     }
+}
+
+/// Lines that standard error did not take at once, and that no later line has told of yet.
+static LINES_LOST: AtomicU32 = AtomicU32::new(0);
+
+/// All parts in one system call; how many bytes were written.
+fn write_all_parts(file: libc::c_int, parts: &[libc::iovec]) -> Option<usize> {
+    // SAFETY: `log` alone makes parts, of texts; they are readable for their lengths, and are only
+    // read.
+    let written = unsafe { libc::writev(file, parts.as_ptr(), parts.len() as libc::c_int) };
+    usize::try_from(written).ok()
 }
 
 /// Runs the exit accounting when its thread ends, however it ends.

@@ -21,8 +21,8 @@ fn ticks(timeout_ms: u32, per_second: u32) -> u32 {
 }
 
 /// 0 to 99 on `least` to `most` of the system's scale, as the C port does.
-#[cfg(any(target_os = "rtems", test))]
-fn spread(priority: u32, least: i32, most: i32) -> i32 {
+#[cfg(any(target_os = "rtems", target_os = "linux", test))]
+pub(super) fn spread(priority: u32, least: i32, most: i32) -> i32 {
     least + priority as i32 * (most - least) / crate::limits::PRIORITY_MAX as i32
 }
 
@@ -32,7 +32,7 @@ pub(super) use system::*;
 #[cfg(target_os = "rtems")]
 mod system {
     use super::{MEMORY_BASIS, spread, ticks};
-    use crate::limits::{JOBS_PER_WORKER, MAX_WAITERS, MAX_WORKERS};
+    use crate::limits::MAX_EVENTS;
     use crate::port::{Event, MemoryAnswer, Target};
     use crate::sync::atomic::AtomicUsize;
     use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -88,10 +88,10 @@ mod system {
         fn sched_get_priority_max(policy: c_int) -> c_int;
     }
 
-    const EVENTS: usize = MAX_WORKERS * (1 + JOBS_PER_WORKER) + MAX_WAITERS;
     /// Static, and not allocated between the stacks of the sets that they are made for, where they
     /// would cut the heap in pieces.
-    static SEMAPHORES: [Semaphore; EVENTS] = [const { Semaphore(UnsafeCell::new([0; 6])) }; EVENTS];
+    static SEMAPHORES: [Semaphore; MAX_EVENTS] =
+        [const { Semaphore(UnsafeCell::new([0; 6])) }; MAX_EVENTS];
     static MADE: AtomicUsize = AtomicUsize::new(0);
 
     pub fn event_create(event: &Event) -> Result<(), i32> {
@@ -145,6 +145,11 @@ mod system {
             malloc_free_space()
         };
         if largest >= bytes { MemoryAnswer::Yes } else { MemoryAnswer::No(MEMORY_BASIS) }
+    }
+
+    /// The console's driver takes a line in the time that its bytes need.
+    pub fn write_to_standard_error(parts: &[libc::iovec; 4]) -> Option<usize> {
+        crate::shim::write_all_parts(libc::STDERR_FILENO, parts)
     }
 
     /// For the calling thread. std gives its threads no priority.

@@ -106,6 +106,11 @@ mod system {
         MemoryAnswer::Yes
     }
 
+    /// The console's driver takes a line in the time that its bytes need.
+    pub fn write_to_standard_error(parts: &[libc::iovec; 4]) -> Option<usize> {
+        crate::shim::write_all_parts(libc::STDERR_FILENO, parts)
+    }
+
     /// For the calling thread.
     pub fn set_priority(priority: u32) {
         // SAFETY: plain calls on the calling thread, with a sched_param of ours; zeros are valid.

@@ -24,7 +24,7 @@
 //!
 //! Each seat's event is made at boot, where a "no" costs nothing (P2).
 
-use crate::limits::MAX_WAITERS;
+use crate::limits::{JOBS_PER_WORKER, MAX_EVENTS, MAX_WAITERS, MAX_WORKERS};
 use crate::port::{Event, Port};
 use crate::sync::MODELLED;
 use crate::sync::atomic::{
@@ -42,6 +42,10 @@ const STATE: u32 = 0xf;
 /// Seats beside those of [`MAX_WAITERS`], for waiters that others must not crowd out.
 const RESERVED_SEATS: usize = if MODELLED { 1 } else { 4 };
 const SEATS: usize = MAX_WAITERS + RESERVED_SEATS;
+
+// The events of seats, workers and jobs, and the fleets' MAX_WAITERS, are what a port is told.
+const _: () =
+    assert!(MODELLED || MAX_WORKERS * (1 + JOBS_PER_WORKER) + SEATS + MAX_WAITERS == MAX_EVENTS);
 
 /// What a seat waits for: a number that its service has chosen.
 #[derive(Clone, Copy, PartialEq, Eq)]

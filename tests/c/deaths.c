@@ -507,6 +507,50 @@ static void death_while_closing_is_clean(void)
     CHECK_EVENTUALLY(threads_alive() == threads_before);
 }
 
+/* A log that takes its time with a death: until it is let go. */
+static sem_t log_goes_on;
+static int log_gave_up;
+
+static void log_that_lingers(void *context, int32_t severity, const char *text)
+{
+    struct timespec until;
+
+    (void)context;
+    (void)text;
+    if (severity == CREW_SEVERITY_MAJOR) {
+        (void)clock_gettime(CLOCK_REALTIME, &until);
+        until.tv_sec += 30;
+        if (sem_timedwait(&log_goes_on, &until) != 0) {
+            wrap_set(&log_gave_up, 1);
+        }
+    }
+}
+
+/* The joiner has the result while the log still has the line. */
+static void no_job_waits_for_the_line_of_a_death(void)
+{
+    static crew_port port;
+    crew_pool_options options = pair_options("mortal", 1u);
+    crew_result result = CREW_RESULT_INIT;
+    crew_lease lease;
+    crew_job job;
+
+    port = *wrap_port();
+    port.log = log_that_lingers;
+    REQUIRE_EQ(sem_init(&log_goes_on, 0, 0u), 0);
+    REQUIRE_EQ(boot(&port, 0u), CREW_OK);
+    REQUIRE_EQ(crew_pool_open(&options, &pool), CREW_OK);
+    REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
+    REQUIRE_EQ(crew_run(lease, 0u, "dies", job_exits, NULL, &job), CREW_OK);
+    (void)CHECK_EQ(crew_join(job, LONG_MS, &result), CREW_OK);
+    (void)CHECK_EQ(result.outcome, CREW_JOB_DIED);
+    (void)CHECK_EQ(wrap_read(&log_gave_up), 0);
+    (void)sem_post(&log_goes_on);
+    (void)crew_release(lease); /* CREW_OK or, if the set is gone already, CREW_RETIRED */
+    (void)CHECK_EQ(crew_pool_close(pool, LONG_MS), CREW_OK);
+    (void)CHECK_EQ(wrap_threads(), 0);
+}
+
 int main(void)
 {
     RUN_FORKED(return_is_no_death);
@@ -524,5 +568,6 @@ int main(void)
     RUN_FORKED(many_deaths_leave_nothing);
     RUN_FORKED(cancel_mode_of_a_job_ends_with_it);
     RUN_FORKED(death_while_closing_is_clean);
+    RUN_FORKED(no_job_waits_for_the_line_of_a_death);
     return check_sum();
 }

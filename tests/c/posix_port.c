@@ -9,10 +9,12 @@
 #include "wrap.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 
 /*
  * Stands in front of the C library's: a system that has no memory for a thread's first specific
@@ -219,6 +221,153 @@ static void hand_over_at_one_priority_needs_no_sleep(void)
 }
 #endif
 
+/*
+ * Stands in front of the C library's: what a kernel answers whose limit for real-time priorities
+ * ends at `fifo_permitted`. 0: it permits whatever the process may.
+ */
+static int fifo_permitted;
+
+#ifdef __cplusplus
+extern "C" int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
+                              void *argument) throw();
+#endif
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
+                   void *argument)
+#ifdef __cplusplus
+    throw()
+#endif
+{
+    int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    void *symbol = dlsym(RTLD_NEXT, "pthread_create");
+    struct sched_param param;
+    int policy = SCHED_OTHER;
+
+    memcpy(&next, &symbol, sizeof(next));
+    if (attr == NULL || wrap_read(&fifo_permitted) == 0) {
+        return next(thread, attr, start, argument);
+    }
+    (void)pthread_attr_getschedpolicy(attr, &policy);
+    (void)pthread_attr_getschedparam(attr, &param);
+    if (policy == SCHED_FIFO && param.sched_priority > wrap_read(&fifo_permitted)) {
+        return EPERM;
+    }
+    return next(thread, attr, start, argument);
+}
+
+/* The part of the range that is permitted is what all roles are spread over, in their order. */
+static void roles_keep_their_order_under_a_limit(void)
+{
+    static const crew_role roles[3] = { { "low", STACK_BYTES, 10u },
+                                        { "middle", STACK_BYTES, 50u },
+                                        { "high", STACK_BYTES, 80u } };
+    looks low;
+    looks middle;
+    looks high;
+
+    wrap_set(&fifo_permitted, 30);
+    REQUIRE_EQ(boot(wrap_port(), 0u), CREW_OK);
+    low = look_at(&roles[0]);
+    middle = look_at(&roles[1]);
+    high = look_at(&roles[2]);
+    if (low.policy != SCHED_FIFO) {
+        (void)puts("skipped: this process may not use SCHED_FIFO");
+        return;
+    }
+    (void)CHECK_EQ(middle.policy, SCHED_FIFO);
+    (void)CHECK_EQ(high.policy, SCHED_FIFO);
+    (void)CHECK(low.priority < middle.priority && middle.priority < high.priority);
+    (void)CHECK(high.priority <= 30);
+}
+
+/* Makes `end` the process's standard error: a pipe or a socket that takes no byte any more. */
+static void full_standard_error(int end)
+{
+    static const char filler[4096] = "";
+    const int flags = fcntl(end, F_GETFL);
+    size_t piece;
+
+    (void)fcntl(end, F_SETFL, flags | O_NONBLOCK);
+    for (piece = sizeof(filler); piece > 0u; piece /= 2u) {
+        while (write(end, filler, piece) > 0) {
+        }
+    }
+    (void)fcntl(end, F_SETFL, flags);
+    (void)dup2(end, STDERR_FILENO);
+}
+
+/* Reads from `end` until nothing is left, and answers whether `text` was in it. */
+static int read_has(int end, const char *text)
+{
+    static char all[1 << 20];
+    size_t have = 0;
+    size_t at;
+    ssize_t got;
+
+    (void)fcntl(end, F_SETFL, O_NONBLOCK);
+    while (have < sizeof(all) - 1u && (got = read(end, all + have, sizeof(all) - 1u - have)) > 0) {
+        have += (size_t)got;
+    }
+    all[have] = '\0';
+    for (at = 0; at < have && all[at] == '\0'; at++) {
+    }
+    return strstr(all + at, text) != NULL;
+}
+
+static int32_t job_ends_its_thread(void *argument)
+{
+    (void)argument;
+    pthread_exit(NULL);
+    return 0;
+}
+
+/* A member's death is said to a standard error that nothing reads. No call waits for that, and the
+   next line that is read tells how many were lost. */
+static void no_call_waits_for_a_reader_of(int reader, int writer)
+{
+    const crew_port *port = crew_port_posix();
+    crew_pool_options options = pair_options("unread", 1u);
+    crew_result result = CREW_RESULT_INIT;
+    const int own = dup(STDERR_FILENO);
+    crew_pool pool;
+    crew_lease lease;
+    crew_job job;
+    int32_t joined;
+    int32_t closed;
+
+    REQUIRE_EQ(boot(port, 0u), CREW_OK);
+    REQUIRE_EQ(crew_pool_open(&options, &pool), CREW_OK);
+    REQUIRE_EQ(crew_acquire(pool, 0u, &lease, NULL), CREW_OK);
+    full_standard_error(writer);
+    (void)crew_run(lease, 0u, "ends", job_ends_its_thread, NULL, &job);
+    joined = crew_join(job, LONG_MS, &result);
+    (void)crew_release(lease);
+    closed = crew_pool_close(pool, LONG_MS);
+    (void)read_has(reader, "");
+    port->log(port->context, CREW_SEVERITY_INFO, "read again");
+    (void)dup2(own, STDERR_FILENO);
+    (void)CHECK_EQ(joined, CREW_OK);
+    (void)CHECK_EQ(result.outcome, CREW_JOB_DIED);
+    (void)CHECK_EQ(closed, CREW_OK);
+    (void)CHECK(read_has(reader, "lines lost before this one: 1\ncrew: info: read again\n"));
+}
+
+static void no_call_waits_for_a_pipes_reader(void)
+{
+    int ends[2];
+
+    REQUIRE_EQ(pipe(ends), 0);
+    no_call_waits_for_a_reader_of(ends[0], ends[1]);
+}
+
+static void no_call_waits_for_a_sockets_reader(void)
+{
+    int ends[2];
+
+    REQUIRE_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+    no_call_waits_for_a_reader_of(ends[0], ends[1]);
+}
+
 static void no_port_without_a_key(void)
 {
     pthread_key_t key;
@@ -264,6 +413,9 @@ int main(void)
 #ifndef CREW_PORT_WITHOUT_FUTEX
     RUN_FORKED(hand_over_at_one_priority_needs_no_sleep);
 #endif
+    RUN_FORKED(roles_keep_their_order_under_a_limit);
+    RUN_FORKED(no_call_waits_for_a_pipes_reader);
+    RUN_FORKED(no_call_waits_for_a_sockets_reader);
     RUN_FORKED(no_port_without_a_key);
     RUN_FORKED(worker_that_cannot_be_accounted_for_does_not_run);
     return check_sum();

@@ -183,9 +183,10 @@ pub extern "C" fn crew_release(lease: crew_lease) -> i32 {
     status(CREW.sets().release(Handle::from_bits(lease.bits)).map_err(of_run))
 }
 
-/// The port's number of the thread of a member (what its thread_create stored): an epicsThreadId
-/// under the EPICS port, a pthread_t under the POSIX port. Valid while the lease is and the thread
-/// lives.
+/// The port's number of the thread of a member, as its thread_create stored it. Under the POSIX
+/// port it is the pthread_t. Under the EPICS port it is a record of the port's own, and
+/// crewPortEpicsId (crewPortEpics.h) gives the epicsThreadId to it. Valid while the lease is and
+/// the thread lives.
 ///
 /// CREW_NOT_RUN (the thread has ended), CREW_STALE, CREW_RETIRED, CREW_BAD_HANDLE, CREW_BAD_ROLE,
 /// CREW_NULL_ARGUMENT.

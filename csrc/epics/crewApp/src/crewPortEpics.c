@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* robust mutexes, where the compiler is asked for no more than C */
+#endif
+
 #include "crewPortEpics.h"
 
 #include <errno.h>
@@ -39,6 +43,10 @@ typedef struct member {
     EpicsAtomicPtrT id; /* NULL: no thread */
     uint32_t worker;
     unsigned priority; /* the role's own */
+#ifdef __linux__
+    int lockMade;
+    pthread_mutex_t running; /* the thread's, from its begin until the kernel has ended it */
+#endif
 } member;
 
 static member members[CREW_MAX_WORKERS];
@@ -46,7 +54,85 @@ static int workersSeen; /* one more than the highest worker number that ever had
 static epicsThreadPrivateId selfKey; /* a member's own record */
 static int realTime = -1;
 
-/* ---- a member's life ---- */
+/* ---- a member's life ----
+ *
+ * libCom has a join that waits, and no question whether it would have to. A thread that has told
+ * the core of its end may still be in thread-specific destructors that come after that, for as long
+ * as these take. So the join is left until it cannot wait any more:
+ *
+ *  - Linux: a member has a robust mutex from its first instruction on. The kernel itself takes it
+ *    away, when the thread runs no more code of the process.
+ *  - RTEMS: the thread's state says that it has nothing left but to be joined.
+ *  - Elsewhere nothing tells, and the join may wait for the thread's last instructions.
+ */
+
+#ifdef __linux__
+
+static int lifeMake(member *made)
+{
+    pthread_mutexattr_t attributes;
+    int error = 0;
+
+    if (!made->lockMade) {
+        error = pthread_mutexattr_init(&attributes);
+        if (error == 0) {
+            error = pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+            if (error == 0) {
+                error = pthread_mutex_init(&made->running, &attributes);
+            }
+            (void)pthread_mutexattr_destroy(&attributes);
+        }
+        made->lockMade = error == 0;
+    }
+    return error;
+}
+
+static void lifeBegin(member *self)
+{
+    (void)pthread_mutex_lock(&self->running);
+}
+
+static int lifeHasEnded(member *ended, epicsThreadId id)
+{
+    const int error = pthread_mutex_trylock(&ended->running);
+
+    (void)id;
+    if (error == EBUSY) {
+        return 0;
+    }
+    if (error == EOWNERDEAD) {
+        (void)pthread_mutex_consistent(&ended->running);
+    }
+    (void)pthread_mutex_unlock(&ended->running);
+    return 1;
+}
+
+#else
+
+static int lifeMake(member *made)
+{
+    (void)made;
+    return 0;
+}
+
+static void lifeBegin(member *self)
+{
+    (void)self;
+}
+
+static int lifeHasEnded(member *ended, epicsThreadId id)
+{
+    (void)ended;
+#ifdef __rtems__
+    /* libCom's threads begin with their id as their argument. */
+    return crew_rtems_thread_can_be_joined(epicsThreadGetPosixThreadId(id), id);
+#else
+    (void)id;
+    return 1;
+#endif
+}
+
+#endif
 
 static void callJob(const crew_work *work, int32_t *outcome, int32_t *value)
 {
@@ -108,6 +194,7 @@ static void memberMain(void *parameter)
 {
     member *self = parameter;
 
+    lifeBegin(self);
     epicsAtomicSetPtrT(&self->id, epicsThreadGetIdSelf());
     epicsThreadPrivateSet(selfKey, self);
     probePriorities(self);
@@ -124,12 +211,17 @@ static int32_t threadCreate(void *context, const crew_thread_spec *spec, uintptr
     epicsThreadId id;
     sigset_t signals;
     int seen;
+    int failure;
 
     (void)context;
     if (spec->worker >= CREW_MAX_WORKERS || spec->stack_bytes < crewPortEpicsStackMin()) {
         return EINVAL; /* below its minimum libCom would silently take the system's default stack */
     }
     made = &members[spec->worker];
+    failure = lifeMake(made);
+    if (failure != 0) {
+        return failure;
+    }
     made->worker = spec->worker;
     made->priority = spec->priority;
     options.priority = spec->priority;
@@ -156,8 +248,8 @@ static int32_t threadCreate(void *context, const crew_thread_spec *spec, uintptr
     return 0;
 }
 
-/* The exit hook has begun, so the thread is in its last instructions and the join is short; unless
- * a thread of a priority between keeps it from running, hence the caller's priority for it. */
+/* A thread of a priority between could keep the ended one from its last instructions, hence the
+ * caller's priority for it. */
 static int32_t threadReap(void *context, uintptr_t thread)
 {
     member *ended = (member *)thread;
@@ -167,6 +259,9 @@ static int32_t threadReap(void *context, uintptr_t thread)
     (void)context;
     if (epicsThreadGetPriority(id) < own) {
         epicsThreadSetPriority(id, own);
+    }
+    if (!lifeHasEnded(ended, id)) {
+        return 0;
     }
     /* Before the join: afterwards the id may belong to another thread. */
     epicsAtomicSetPtrT(&ended->id, NULL);
@@ -226,12 +321,21 @@ static int32_t memoryHas(void *context, size_t bytes, const char **basis)
 
 #endif
 
+/* errlog lets a thread that may block wait until its line is on the console; a line of Crew's is
+ * only queued. What errlog's buffer has no room for, errlog counts and tells. */
 static void logLine(void *context, int32_t severity, const char *text)
 {
     const errlogSevEnum lesser = severity == CREW_SEVERITY_MINOR ? errlogMinor : errlogInfo;
+    const int mayBlock = epicsThreadIsOkToBlock();
 
     (void)context;
+    if (mayBlock) {
+        epicsThreadSetOkToBlock(0);
+    }
     crewLog(severity == CREW_SEVERITY_MAJOR ? errlogMajor : lesser, "%s", text);
+    if (mayBlock) {
+        epicsThreadSetOkToBlock(1);
+    }
 }
 
 const crew_port *crewPortEpics(void)
