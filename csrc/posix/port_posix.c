@@ -336,6 +336,21 @@ static void thread_name(pthread_t thread, const char *name)
 }
 #endif
 
+#ifdef __linux__
+/* The system's word for a stack that is too small. It has at least the system's minimum, so what it
+   does not hold is the thread-local storage of the program and its libraries, which lies in it. */
+static void say_stack_is_too_small(void)
+{
+    static int said;
+
+    if (__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED) == 0) {
+        log_line(NULL, CREW_SEVERITY_MINOR,
+                 "no thread was made: its stack does not hold this program's thread-local "
+                 "storage; declare a larger stack for its role");
+    }
+}
+#endif
+
 static int32_t thread_create(void *context, const crew_thread_spec *spec, size_t *thread)
 {
     pthread_attr_t attr;
@@ -362,6 +377,11 @@ static int32_t thread_create(void *context, const crew_thread_spec *spec, size_t
 #endif
         *thread = (size_t)made;
     }
+#ifdef __linux__
+    if (error == EINVAL) {
+        say_stack_is_too_small();
+    }
+#endif
     return (int32_t)error;
 }
 

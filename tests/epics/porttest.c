@@ -3,6 +3,7 @@
  * What the port on EPICS threads promises beyond what every port does: none of its calls waits for
  * a thread that takes its time to end, or for the console.
  */
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -23,7 +24,7 @@
 #define LONG_MS 100000u
 #define LONG_S 100.0
 
-static const crew_role reader = { "reader", 131072u, 20u };
+static const crew_role reader = { "reader", 524288u, 20u };
 static crew_pool pool;
 
 /* ---- a thread that is long in ending ---- */
@@ -118,13 +119,36 @@ static void no_line_waits_for_the_console(void)
     (void)fcntl(ends[1], F_SETFL, 0);
     own = dup(STDERR_FILENO);
     (void)dup2(ends[1], STDERR_FILENO);
-    (void)epicsThreadMustCreate("logs", 50u, 131072u, logTask, NULL);
+    (void)epicsThreadMustCreate("logs", 50u, 524288u, logTask, NULL);
     (void)CHECK_EQ(epicsEventWaitWithTimeout(logged, 30.0), epicsEventOK);
     (void)dup2(own, STDERR_FILENO);
     /* The write that waits ends with an error. */
     (void)signal(SIGPIPE, SIG_IGN);
     (void)close(ends[1]);
     (void)close(ends[0]);
+}
+
+/* ---- a stack that does not hold the program's thread-local storage ---- */
+
+static __thread volatile char local[200000];
+
+static void a_stack_too_small_for_thread_local_storage_is_told_as_that(void)
+{
+    static const crew_role small = { "small", 65536u, 20u };
+    crew_pool_options options = CREW_POOL_OPTIONS_INIT;
+    crew_refusal why = CREW_REFUSAL_INIT;
+    crew_pool cramped;
+    crew_lease lease;
+
+    local[0] = 1;
+    options.name = "cramped";
+    options.roles = &small;
+    options.role_count = 1u;
+    options.capacity = 1u;
+    REQUIRE_EQ(crew_pool_open(&options, &cramped), CREW_OK);
+    (void)CHECK_EQ(crew_acquire(cramped, 0u, &lease, &why), CREW_REFUSED_SPAWN_FAILED);
+    (void)CHECK_EQ(why.os_error, EINVAL);
+    (void)CHECK_EQ(crew_pool_close(cramped, LONG_MS), CREW_OK);
 }
 
 int main(void)
@@ -142,6 +166,7 @@ int main(void)
     }
     check_begin(host_print, NULL);
     RUN(no_call_waits_for_a_thread_that_is_long_in_ending);
+    RUN(a_stack_too_small_for_thread_local_storage_is_told_as_that);
     RUN(no_line_waits_for_the_console);
     return check_end() == 0 ? 0 : 1;
 }

@@ -204,6 +204,48 @@ static void memberMain(void *parameter)
 
 /* ---- the port's functions ---- */
 
+#ifdef __linux__
+
+static void *trialMain(void *argument)
+{
+    return argument;
+}
+
+/* libCom does not say why it made no thread, and errno need not be that call's. So the system is
+ * asked: for a thread with this stack that does nothing. EINVAL: the stack does not hold the
+ * thread-local storage of the program and its libraries, which lies in it. */
+static int whyNoThread(size_t stackBytes)
+{
+    pthread_attr_t attributes;
+    pthread_t thread;
+    int state;
+    int error = pthread_attr_init(&attributes);
+
+    if (error != 0) {
+        return error;
+    }
+    (void)pthread_attr_setstacksize(&attributes, stackBytes);
+    error = pthread_create(&thread, &attributes, trialMain, NULL);
+    (void)pthread_attr_destroy(&attributes);
+    if (error != 0) {
+        return error;
+    }
+    (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    (void)pthread_join(thread, NULL);
+    (void)pthread_setcancelstate(state, NULL);
+    return EAGAIN; /* it would make one now */
+}
+
+#else
+
+static int whyNoThread(size_t stackBytes)
+{
+    (void)stackBytes;
+    return errno == ENOMEM ? ENOMEM : EAGAIN;
+}
+
+#endif
+
 static int32_t threadCreate(void *context, const crew_thread_spec *spec, uintptr_t *thread)
 {
     epicsThreadOpts options = EPICS_THREAD_OPTS_INIT;
@@ -232,8 +274,7 @@ static int32_t threadCreate(void *context, const crew_thread_spec *spec, uintptr
     errno = 0;
     id = crewRealThreadCreateOpt(spec->name, memberMain, made, &options);
     if (id == NULL) {
-        /* libCom does not say which; the rest is a limit. */
-        const int error = errno == ENOMEM ? ENOMEM : EAGAIN;
+        const int error = whyNoThread(spec->stack_bytes);
 
         /* libCom leaves every signal blocked when it fails. */
         (void)pthread_sigmask(SIG_SETMASK, &signals, NULL);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "crewText.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +35,13 @@ void crewRefusalText(const crew_refusal *refusal, const char *pool, char *text, 
                             mib(refusal->bytes_budget));
         break;
     case CREW_REFUSED_SPAWN_FAILED:
+        if (refusal->os_error == EINVAL) {
+            (void)epicsSnprintf(text, bytes,
+                                "the stack of pool %s, role %u, does not hold this program's "
+                                "thread-local storage: declare a larger one",
+                                pool, (unsigned)refusal->role);
+            break;
+        }
         (void)epicsSnprintf(text, bytes,
                             "the system gave pool %s no thread for role %u (%s): more memory or "
                             "a higher thread limit",
