@@ -5,6 +5,7 @@
 
 use super::Refusal;
 use super::acquire::{Lent, note_busy};
+use super::peer::Turn;
 use super::retire::{Cause, UNDO_MS};
 use super::slot::{PoolSlot, SetIndex, SetWord, job_cells, pool_state, worker_state};
 use super::tables::{PoolRef, Sets};
@@ -20,9 +21,14 @@ pub(crate) const ROLE_NAMES: u32 = 1;
 
 impl Sets {
     /// A new set, leased to the caller.
-    pub(super) fn grow(self, pool: PoolRef, peer: Option<NonZeroU64>) -> Result<Lent, Refusal> {
+    pub(super) fn grow(
+        self,
+        pool: PoolRef,
+        peer: Option<NonZeroU64>,
+        turn: Turn,
+    ) -> Result<Lent, Refusal> {
         let s = self.claim_slot(pool)?;
-        if let Err(refusal) = self.admit_peer(pool, s, peer) {
+        if let Err(refusal) = self.admit_peer(pool, s, peer, turn) {
             self.give_up_slot(pool, s);
             return Err(refusal);
         }
