@@ -363,6 +363,11 @@ pub struct PoolSlot {
     pub closers: AtomicU32,
     /// Sets that exist, those being made or ended included.
     pub created: AtomicU32,
+    /// Those of them that are being made, or unmade because that was refused.
+    pub growing: AtomicU32,
+    /// Why the last growth was refused, and the system's number; see `Sets::failed_growth`.
+    pub growth_refused: AtomicU32,
+    pub growth_error: AtomicU32,
     pub created_high: AtomicU32,
     /// One more than the highest slot ever leased: the lowest idle set is always the one that is
     /// leased.
@@ -406,6 +411,9 @@ impl PoolSlot {
             users: AtomicU32::new(0),
             closers: AtomicU32::new(0),
             created: AtomicU32::new(0),
+            growing: AtomicU32::new(0),
+            growth_refused: AtomicU32::new(0),
+            growth_error: AtomicU32::new(0),
             created_high: AtomicU32::new(0),
             busy_high: AtomicU32::new(0),
             leases_before: AtomicU32::new(0),

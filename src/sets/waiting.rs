@@ -138,7 +138,8 @@ impl Sets {
                 return Refusal::OutOfReservation(Shortfall { requested, held, budget });
             }
         }
-        Refusal::AtCapacity { capacity } // what is free is for those that wait
+        // Else what is free is for those that wait.
+        self.failed_growth(pool).unwrap_or(Refusal::AtCapacity { capacity })
     }
 }
 
@@ -220,6 +221,10 @@ impl Waiter {
             Err(now) => self.refusal = now,
         }
         if !self.refusal.comes_from_growth() {
+            if let Refusal::AtCapacity { .. } = self.refusal {
+                // All slots are taken; but perhaps by growths that come to nothing.
+                self.refusal = sets.failed_growth(pool).unwrap_or(self.refusal);
+            }
             return Look::Sleep(u32::MAX);
         }
         // What the attempt took and gave back nudged this very seat: forget that.
