@@ -240,8 +240,9 @@ int32_t crew_acquire(struct crew_pool pool,
 
 // As crew_acquire, for a peer: a number by which the caller tells its clients apart (a client
 // host's address, for example). With the pool's per_peer set, one peer never has more sets than
-// that; a set counts for its peer until it is idle again. The count looks at every set of the
-// pool.
+// that; a set counts for its peer until it is idle again. A peer at its limit is refused for that,
+// whatever else may be missing, before anything is taken, so it is in no other peer's way. The
+// count looks at every set of the pool.
 //
 // As crew_acquire; CREW_REFUSED_PEER_LIMIT; CREW_BAD_VALUE: the peer is 0.
 //

@@ -749,3 +749,18 @@ fn a_growth_that_fails_late_has_lent_nothing() {
     let usage = pool.usage().unwrap();
     assert_eq!((usage.created, usage.leases), (1, 0), "its threads are still there, no lease is");
 }
+
+#[test]
+fn who_comes_behind_a_waiter_is_told_what_refuses_growth() {
+    let sim = Sim::new();
+    let crew = boot(sim, Budget::Mib(64));
+    let pool = open_with::<1>(crew, PoolOptions { capacity: 3, ..Default::default() });
+    let (_lease, [worker]) = pool.acquire(0).unwrap();
+    // Room for two more sets, and the target has no kernel object for either. The job runs while
+    // the second acquire waits.
+    sim.script().events_left = Some(0);
+    let job = worker.run("behind", move || refusal(pool.acquire(0)).kind() as i32).unwrap();
+    let refused = refusal(pool.acquire(10));
+    assert_eq!(refused.kind(), RefusalKind::ObjectsExhausted);
+    assert_eq!(job.join(0).unwrap().value, RefusalKind::ObjectsExhausted as i32);
+}

@@ -3,6 +3,7 @@
 //! in `waiting.rs`.
 
 use super::Refusal;
+use super::peer::Turn;
 use super::slot::{PoolSlot, SetIndex, SetWord, pool_state};
 use super::tables::{PoolRef, Sets};
 use crate::limits::MAX_POOLS;
@@ -69,7 +70,7 @@ impl Sets {
             && let Some(slot) = pool.idle.claim_lowest(pool.capacity())
         {
             let set = pool.set(slot);
-            self.set(set).note_peer(0);
+            self.set(set).note_peer(0, Relaxed);
             if let Some(lent) = self.lease_idle(pool, set) {
                 note_busy(&pool, slot);
                 return if pool.word.load_seq_cst() == word {
@@ -127,11 +128,13 @@ impl Sets {
     ) -> Result<Lent, Refusal> {
         // A newcomer does not overtake those that wait already. Relaxed: a waiter that begins to
         // wait at this very moment is not before this caller.
-        let first = if pool.waiting.load(Relaxed) == 0 {
-            self.take(pool, peer)
-        } else {
-            Err(self.why_others_wait(pool))
-        };
+        let first = self.may_take(pool, peer).and_then(|turn| {
+            if pool.waiting.load(Relaxed) == 0 {
+                self.take(pool, peer, turn)
+            } else {
+                Err(self.why_others_wait(pool))
+            }
+        });
         if first.is_err_and(|refusal| refusal.comes_from_growth()) {
             self.pass_on(pool); // another caller may have found no slot while this one had it
         }
@@ -143,20 +146,27 @@ impl Sets {
         }
     }
 
-    /// A set right now: an idle one, else a new one.
-    pub(super) fn take(self, pool: PoolRef, peer: Option<NonZeroU64>) -> Result<Lent, Refusal> {
+    /// What is asked before anything is taken: that the pool is open, and the peer has room.
+    pub(super) fn may_take(self, pool: PoolRef, peer: Option<NonZeroU64>) -> Result<Turn, Refusal> {
         if pool.state() != pool_state::OPEN {
             return Err(Refusal::ShuttingDown);
         }
-        if peer.is_some() {
-            self.reap(); // a dead set counts for its peer until it has been reaped
-        }
+        self.room_for_peer(pool, peer)
+    }
+
+    /// A set right now: an idle one, else a new one. `turn` is what [`Self::may_take`] said.
+    pub(super) fn take(
+        self,
+        pool: PoolRef,
+        peer: Option<NonZeroU64>,
+        turn: Turn,
+    ) -> Result<Lent, Refusal> {
         while let Some(slot) = pool.idle.claim_lowest(pool.capacity()) {
-            if let Some(result) = self.admit_and_lease(pool, pool.set(slot), peer) {
+            if let Some(result) = self.admit_and_lease(pool, pool.set(slot), peer, turn) {
                 return result;
             }
         }
-        self.grow(pool, peer)
+        self.grow(pool, peer, turn)
     }
 
     /// For the claimer of an idle set: admits the peer and leases it. `None`: the set was retired
@@ -166,8 +176,9 @@ impl Sets {
         pool: PoolRef,
         set: SetIndex,
         peer: Option<NonZeroU64>,
+        turn: Turn,
     ) -> Option<Result<Lent, Refusal>> {
-        if let Err(refusal) = self.admit_peer(pool, set, peer) {
+        if let Err(refusal) = self.admit_peer(pool, set, peer, turn) {
             self.offer(pool, set);
             return Some(Err(refusal));
         }

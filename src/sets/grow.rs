@@ -3,12 +3,13 @@
 //! word, the kernel objects, and only then threads. What a failed growth took for a thread goes
 //! back by that thread's own exit if it exists, and here if it never did.
 
-use super::Refusal;
 use super::acquire::{Lent, note_busy};
+use super::peer::Turn;
 use super::retire::{Cause, UNDO_MS};
 use super::slot::{PoolSlot, SetIndex, SetWord, job_cells, pool_state, worker_state};
 use super::tables::{PoolRef, Sets};
 use super::waiting::Want;
+use super::{Refusal, RefusalKind};
 use crate::limits::NAME_BYTES;
 use crate::port::{Event, MemoryAnswer, Port, ThreadSpec};
 use crate::sync::atomic::Ordering::{Relaxed, Release, SeqCst};
@@ -18,34 +19,96 @@ use core::num::NonZeroU64;
 /// Threads are named by their role alone.
 pub(crate) const ROLE_NAMES: u32 = 1;
 
+/// A growth that has its slot, until it has come to something or everything is as it was.
+struct Growing(PoolRef);
+
+impl Growing {
+    fn count(pool: PoolRef) -> Self {
+        pool.growing.fetch_add(1, SeqCst);
+        Self(pool)
+    }
+
+    /// Keeps why it was refused, for the callers that found its slot taken.
+    fn note(&self, result: Result<(), Refusal>) -> Result<(), Refusal> {
+        let detail = match result {
+            Err(Refusal::SpawnFailed { os_error, role }) => {
+                self.0.growth_error.store(os_error as u32, Relaxed);
+                role
+            }
+            Err(Refusal::ObjectsExhausted { objects }) => objects,
+            Err(Refusal::TargetMemory { .. }) => 0,
+            _ => return result,
+        };
+        let kind = result.map_or_else(|refusal| refusal.kind() as u32, |()| 0);
+        self.0.growth_refused.store(detail << 8 | kind, SeqCst);
+        result
+    }
+}
+
+impl Drop for Growing {
+    fn drop(&mut self) {
+        self.0.growing.fetch_sub(1, SeqCst);
+    }
+}
+
 impl Sets {
+    /// Why a set that could be there is not: what refused the last growth, if none has come to
+    /// something since. `None`: as far as that goes the pool has its sets. The parts are of one
+    /// refusal, or of several that all stand.
+    pub(super) fn failed_growth(self, pool: PoolRef) -> Option<Refusal> {
+        let word = pool.growth_refused.load(SeqCst);
+        let growing = pool.growing.load(SeqCst);
+        if pool.created.load(SeqCst).saturating_sub(growing) >= pool.capacity() as u32 {
+            return None;
+        }
+        const SPAWN: u32 = RefusalKind::SpawnFailed as u32;
+        const OBJECTS: u32 = RefusalKind::ObjectsExhausted as u32;
+        const MEMORY: u32 = RefusalKind::TargetMemory as u32;
+        let detail = word >> 8;
+        match word & 0xff {
+            SPAWN => {
+                let os_error = pool.growth_error.load(Relaxed) as i32;
+                Some(Refusal::SpawnFailed { os_error, role: detail })
+            }
+            OBJECTS => Some(Refusal::ObjectsExhausted { objects: detail }),
+            MEMORY => largest_thread(&pool, self.host.booted_port().thread_overhead_bytes())
+                .map(|requested| Refusal::TargetMemory { requested }),
+            _ => None,
+        }
+    }
+
     /// A new set, leased to the caller.
-    pub(super) fn grow(self, pool: PoolRef, peer: Option<NonZeroU64>) -> Result<Lent, Refusal> {
-        let s = self.claim_slot(pool)?;
-        if let Err(refusal) = self.admit_peer(pool, s, peer) {
+    pub(super) fn grow(
+        self,
+        pool: PoolRef,
+        peer: Option<NonZeroU64>,
+        turn: Turn,
+    ) -> Result<Lent, Refusal> {
+        let (s, growing) = self.claim_slot(pool)?;
+        if let Err(refusal) = self.admit_peer(pool, s, peer, turn) {
             self.give_up_slot(pool, s);
             return Err(refusal);
         }
-        self.build(pool, s)?;
+        growing.note(self.build(pool, s))?;
         let set = self.set(s);
         let generation = set.lease.load(Relaxed).wrapping_add(1);
         set.lease.store(generation, Relaxed);
         set.since.store(self.host.moment(), Relaxed);
-        self.publish(pool, s, SetWord::LEASED)?;
+        growing.note(self.publish(pool, s, SetWord::LEASED))?;
         note_busy(&pool, pool.slot_of(s));
         Ok(Lent { set: s, generation })
     }
 
     /// A new set, put among the idle ones.
     pub(crate) fn grow_idle(self, pool: PoolRef) -> Result<(), Refusal> {
-        let s = self.claim_slot(pool)?;
-        self.build(pool, s)?;
-        self.publish(pool, s, SetWord::IDLE)?;
+        let (s, growing) = self.claim_slot(pool)?;
+        growing.note(self.build(pool, s))?;
+        growing.note(self.publish(pool, s, SetWord::IDLE))?;
         self.offer(pool, s);
         Ok(())
     }
 
-    fn claim_slot(self, pool: PoolRef) -> Result<SetIndex, Refusal> {
+    fn claim_slot(self, pool: PoolRef) -> Result<(SetIndex, Growing), Refusal> {
         self.reap();
         // Counted first, then the pool's state is looked at; close changes the state first and then
         // waits for the count. One of the two sees the other, and from here on the pool stays.
@@ -53,9 +116,10 @@ impl Sets {
         match self.find_slot(pool) {
             Ok(slot) => {
                 let s = pool.set(slot);
+                let growing = Growing::count(pool);
                 pool.created.fetch_add(1, Relaxed);
                 self.set(s).store(SetWord(SetWord::BUILDING));
-                Ok(s)
+                Ok((s, growing))
             }
             Err(refusal) => {
                 pool.users.fetch_sub(1, SeqCst);
@@ -94,8 +158,7 @@ impl Sets {
         }
         let mut made = 0;
         let bytes = |role| pool.thread_bytes(role, overhead);
-        let largest = (0..pool.role_count()).map(bytes).max();
-        let result = largest
+        let result = largest_thread(&pool, overhead)
             .map_or(Ok(()), |bytes| ask_target(port, bytes))
             .and_then(|()| self.make_events(port, pool, s))
             .and_then(|()| {
@@ -192,6 +255,7 @@ impl Sets {
         });
         if published.is_some() {
             pool.created_high.fetch_max(pool.created.load(Relaxed), Relaxed);
+            pool.growth_refused.store(0, Relaxed);
             return Ok(());
         }
         // The generation that was made for the grower is of no lease.
@@ -218,6 +282,11 @@ impl Sets {
         }
         self.wait_for_exits(pool, UNDO_MS, || !self.set(s).word().is(SetWord::RETIRED));
     }
+}
+
+/// What the largest thread of a set takes.
+fn largest_thread(pool: &PoolSlot, overhead: usize) -> Option<usize> {
+    (0..pool.role_count()).map(|role| pool.thread_bytes(role, overhead)).max()
 }
 
 /// Whether the target has what one thread takes in one piece now. The account speaks for what Crew

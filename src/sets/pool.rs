@@ -288,7 +288,13 @@ impl Sets {
         pool.extra_bytes.store(options.extra_bytes, Relaxed);
         pool.first_set.store(first_set as u32, Relaxed);
         pool.first_worker.store(first_worker as u32, Relaxed);
-        let counters = [&pool.created_high, &pool.busy_high, &pool.threads, &pool.retirements];
+        let counters = [
+            &pool.created_high,
+            &pool.busy_high,
+            &pool.threads,
+            &pool.retirements,
+            &pool.growth_refused,
+        ];
         counters.into_iter().chain(&pool.refused).for_each(|counter| counter.store(0, Relaxed));
         for s in pool.sets() {
             self.set(s).pool.store(p as u32, Relaxed);

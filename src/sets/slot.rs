@@ -13,7 +13,7 @@ use super::RefusalKind;
 use crate::limits::{JOBS_PER_WORKER, LABEL_BYTES, MAX_ROLES, MAX_SETS, MAX_WORKERS, NAME_BYTES};
 use crate::port::Event;
 use crate::sync::atomic::{
-    AtomicPtr, AtomicU32, AtomicUsize,
+    AtomicPtr, AtomicU32, AtomicUsize, Ordering,
     Ordering::{AcqRel, Acquire, Relaxed, Release},
 };
 use crate::sync::{self, UnsafeCell};
@@ -138,16 +138,17 @@ impl SetSlot {
         self.word.store(word.0, Release);
     }
 
-    /// Writes which peer the set is for; 0: none. Only for the set's owner.
+    /// Writes which peer the set is for; 0: none. Only for the set's owner. `Release` before it is
+    /// counted for that peer.
     #[inline(always)]
-    pub fn note_peer(&self, key: u64) {
-        self.peer_low.store(key as u32, Relaxed);
-        self.peer_high.store((key >> 32) as u32, Relaxed);
+    pub fn note_peer(&self, key: u64, ordering: Ordering) {
+        self.peer_low.store(key as u32, ordering);
+        self.peer_high.store((key >> 32) as u32, ordering);
     }
 
     /// The peer that the set is for; 0: none.
     pub fn peer(&self) -> u64 {
-        u64::from(self.peer_high.load(Relaxed)) << 32 | u64::from(self.peer_low.load(Relaxed))
+        u64::from(self.peer_high.load(Acquire)) << 32 | u64::from(self.peer_low.load(Acquire))
     }
 
     /// The one way to change the word: from what `step` saw to what it returns, in one
@@ -354,13 +355,19 @@ pub struct PoolSlot {
     pub waiting: AtomicU32,
     /// Threads in `acquire` that wait for their peer's sets to come back.
     pub peer_waiting: AtomicU32,
-    pub peer_ticket: AtomicU32,
+    /// See `peer.rs`.
+    pub peer_turn: AtomicU32,
     /// Slots claimed, and attempts to claim one: as long as there is any the pool is not freed.
     pub users: AtomicU32,
     /// Threads in `close`: as long as there is any the pool, once closed, is not opened anew.
     pub closers: AtomicU32,
     /// Sets that exist, those being made or ended included.
     pub created: AtomicU32,
+    /// Those of them that are being made, or unmade because that was refused.
+    pub growing: AtomicU32,
+    /// Why the last growth was refused, and the system's number; see `Sets::failed_growth`.
+    pub growth_refused: AtomicU32,
+    pub growth_error: AtomicU32,
     pub created_high: AtomicU32,
     /// One more than the highest slot ever leased: the lowest idle set is always the one that is
     /// leased.
@@ -400,10 +407,13 @@ impl PoolSlot {
             slots: Bitmap::new(),
             waiting: AtomicU32::new(0),
             peer_waiting: AtomicU32::new(0),
-            peer_ticket: AtomicU32::new(0),
+            peer_turn: AtomicU32::new(0),
             users: AtomicU32::new(0),
             closers: AtomicU32::new(0),
             created: AtomicU32::new(0),
+            growing: AtomicU32::new(0),
+            growth_refused: AtomicU32::new(0),
+            growth_error: AtomicU32::new(0),
             created_high: AtomicU32::new(0),
             busy_high: AtomicU32::new(0),
             leases_before: AtomicU32::new(0),

@@ -138,7 +138,8 @@ impl Sets {
                 return Refusal::OutOfReservation(Shortfall { requested, held, budget });
             }
         }
-        Refusal::AtCapacity { capacity } // what is free is for those that wait
+        // Else what is free is for those that wait.
+        self.failed_growth(pool).unwrap_or(Refusal::AtCapacity { capacity })
     }
 }
 
@@ -189,21 +190,28 @@ impl Waiter {
         }
     }
 
-    /// The oldest in line looks for itself; the others are served in turn. A peer that has room
+    /// First at what stands against any set: the pool's close, the peer's limit. The seat was armed
+    /// before, whatever its line, so the end of either is seen here or reaches the seat. Then the
+    /// oldest in line looks for a set itself; the others are served in turn. A peer that has room
     /// again stands behind those that wait for a set.
     fn look(&mut self) -> Look {
         let (sets, pool) = (self.sets, self.pool);
+        let turn = match sets.may_take(pool, self.peer) {
+            Ok(turn) => turn,
+            Err(now) => {
+                self.refusal = now;
+                return Look::Sleep(u32::MAX);
+            }
+        };
         let first_in_line = match self.want {
             Want::Peer => pool.waiting.load(SeqCst) == 0,
             want => self.seat.is_oldest(&sets.tables.waiters, pool.queue(want)),
         };
         if !first_in_line {
-            if self.want == Want::Set || !sets.peer_is_full(pool, self.peer) {
-                self.refusal = sets.why_others_wait(pool);
-            }
+            self.refusal = sets.why_others_wait(pool);
             return Look::Sleep(u32::MAX);
         }
-        match sets.take(pool, self.peer) {
+        match sets.take(pool, self.peer, turn) {
             Ok(lent) => {
                 if let Wake::Granted(spare) = self.seat.disarm() {
                     sets.offer(pool, SetIndex(spare.into()));
@@ -213,6 +221,10 @@ impl Waiter {
             Err(now) => self.refusal = now,
         }
         if !self.refusal.comes_from_growth() {
+            if let Refusal::AtCapacity { .. } = self.refusal {
+                // All slots are taken; but perhaps by growths that come to nothing.
+                self.refusal = sets.failed_growth(pool).unwrap_or(self.refusal);
+            }
             return Look::Sleep(u32::MAX);
         }
         // What the attempt took and gave back nudged this very seat: forget that.
@@ -237,13 +249,15 @@ impl Waiter {
     /// Leases the set that a giver handed over. `None`: the peer's limit stands against it, or the
     /// set was retired on its way here.
     fn take_granted(&mut self, set: SetIndex) -> Option<Lent> {
-        match self.sets.admit_and_lease(self.pool, set, self.peer)? {
-            Ok(lent) => Some(lent),
+        let turn = self.sets.room_for_peer(self.pool, self.peer);
+        let result = match turn {
+            Ok(turn) => self.sets.admit_and_lease(self.pool, set, self.peer, turn)?,
             Err(now) => {
-                self.refusal = now;
-                None
+                self.sets.offer(self.pool, set);
+                Err(now)
             }
-        }
+        };
+        result.map_err(|now| self.refusal = now).ok()
     }
 
     /// Joins the line that the refusal calls for. The place in the former line, if it is another

@@ -389,10 +389,10 @@ impl Model {
         let idle = pool.idle().next();
         let free = pool.sets.iter().position(Option::is_none);
         let capacity = pool.options.capacity;
-        let slot = idle.or(free).ok_or(Refusal::AtCapacity { capacity })?;
         if too_many {
             return Err(Refusal::PeerLimit { limit });
         }
+        let slot = idle.or(free).ok_or(Refusal::AtCapacity { capacity })?;
         if idle.is_none() {
             self.reserve(p)?;
             self.make(p, slot, None, peer);
