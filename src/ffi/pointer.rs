@@ -8,7 +8,7 @@
 //! its size, only as many bytes as that size says need be there.
 
 use super::status::{CREW_BAD_SIZE, CREW_BAD_TEXT, CREW_NULL_ARGUMENT, CREW_OK};
-use core::ffi::{CStr, c_char};
+use core::ffi::c_char;
 
 /// A struct that begins with its size. [`sized32`] implements it.
 ///
@@ -76,9 +76,9 @@ pub unsafe fn read_text<'a>(text: *const c_char, bound: usize) -> Result<&'a str
     let bytes = text.cast::<u8>();
     // SAFETY: each byte is read only if no byte before it was NUL.
     let length = (0..bound).find(|&i| unsafe { *bytes.add(i) } == 0).ok_or(CREW_BAD_TEXT)?;
-    // SAFETY: `length` bytes and a NUL were just read there.
-    let slice = unsafe { core::slice::from_raw_parts(bytes, length + 1) };
-    CStr::from_bytes_with_nul(slice).ok().and_then(|c| c.to_str().ok()).ok_or(CREW_BAD_TEXT)
+    // SAFETY: `length` bytes were just read there.
+    let slice = unsafe { core::slice::from_raw_parts(bytes, length) };
+    core::str::from_utf8(slice).map_err(|_| CREW_BAD_TEXT)
 }
 
 /// A checked place for a result.
