@@ -346,8 +346,8 @@ typedef struct crew_port {
     int32_t (*thread_reap)(void *context, size_t thread);
     // 1: the thread was suspended by its system and will not return. May be NULL.
     int32_t (*thread_suspended)(void *context, size_t thread);
-    // Makes what the event needs. Once per event, for CREW_MAX_EVENTS events at most in the life of
-    // the process. Returns 0, or the system's error number; it may be asked again later.
+    // Makes what the event needs. Once per event, for CREW_MAX_EVENTS events at most in the life
+    // of the process. Returns 0, or the system's error number; it may be asked again later.
     int32_t (*event_create)(void *context, struct crew_event *event);
     // Waits until the event is posted, and takes the post (1), or until the time is over (0). May
     // return early with 0.
