@@ -50,7 +50,8 @@
 
 // One role of a roster: what a member of a set is for.
 typedef struct crew_role {
-    // 1 to CREW_NAME_BYTES - 1 printable characters without blanks.
+    // 1 to CREW_NAME_BYTES - 1 printable characters without blanks. Roles are known by their
+    // number: two of one name are accepted, and have threads of one name.
     const char *name;
     // CREW_STACK_MIN to CREW_STACK_MAX. Charged to the account for as long as the thread exists.
     uint32_t stack_bytes;
@@ -64,7 +65,8 @@ typedef struct crew_pool_options {
     uint32_t size;
     // CREW_POOL_... or 0.
     uint32_t flags;
-    // 1 to CREW_NAME_BYTES - 1 printable characters without blanks.
+    // 1 to CREW_NAME_BYTES - 1 printable characters without blanks. Pools are known by their
+    // handles: two of one name are accepted, and reports and log lines do not tell them apart.
     const char *name;
     // The members of a set, in order: role 0 first.
     const struct crew_role *roles;

@@ -40,6 +40,7 @@ impl Sets {
     }
 
     /// As [`Self::retire`]; true: the caller says it, with [`Self::say_retired`].
+    #[inline(never)]
     pub(super) fn retire_unsaid(self, s: SetIndex, cause: Cause) -> bool {
         let set = self.set(s);
         let pool = self.pool_of(s);
@@ -66,6 +67,8 @@ impl Sets {
     }
 
     /// Needs: the set is not freed meanwhile, because one of its threads is there.
+    #[cold]
+    #[inline(never)]
     pub(super) fn say_retired(self, s: SetIndex, cause: Cause) {
         let pool = self.pool_of(s);
         let slot = pool.slot_of(s);

@@ -54,7 +54,8 @@ pub struct crew_pool {
 /// One role of a roster: what a member of a set is for.
 #[repr(C)]
 pub struct crew_role {
-    /// 1 to CREW_NAME_BYTES - 1 printable characters without blanks.
+    /// 1 to CREW_NAME_BYTES - 1 printable characters without blanks. Roles are known by their
+    /// number: two of one name are accepted, and have threads of one name.
     pub name: *const c_char,
     /// CREW_STACK_MIN to CREW_STACK_MAX. Charged to the account for as long as the thread exists.
     pub stack_bytes: u32,
@@ -69,7 +70,8 @@ pub struct crew_pool_options {
     pub size: u32,
     /// CREW_POOL_... or 0.
     pub flags: u32,
-    /// 1 to CREW_NAME_BYTES - 1 printable characters without blanks.
+    /// 1 to CREW_NAME_BYTES - 1 printable characters without blanks. Pools are known by their
+    /// handles: two of one name are accepted, and reports and log lines do not tell them apart.
     pub name: *const c_char,
     /// The members of a set, in order: role 0 first.
     pub roles: *const crew_role,
