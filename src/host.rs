@@ -231,8 +231,8 @@ impl Host {
     }
 }
 
-/// Whole seconds between two of [`Host::moment`]: a step is 1 + 3/125 s. Two divisions of 32 bits, as one of 64 bits is
-/// a function of 500 B on a Cortex-A9.
+/// Whole seconds between two of [`Host::moment`]: a step is 1 + 3/125 s. Two divisions of 32 bits,
+/// as one of 64 bits is a function of 500 B on a Cortex-A9.
 pub(crate) fn seconds_between(since: u32, now: u32) -> u32 {
     let steps = now.wrapping_sub(since);
     steps.wrapping_add(steps / 125 * 3).wrapping_add(steps % 125 * 3 / 125)
