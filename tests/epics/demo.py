@@ -301,6 +301,31 @@ def bypass_step(table):
             table.equal("exit status", ioc.exit(), 0)
 
 
+def late_step(table):
+    table.heading("An IOC that was linked with Crew behind libCom, so that base does not call it")
+    settings = {"SETS": 4, "PERHOST": 0, "PRESTART": 1}
+    with Ioc("late-ioc", settings=settings) as ioc:
+        told = ioc.wait_for_line("the CA server bypasses Crew: epicsThreadCreateOpt is taken from libCom")
+        table.equal("the self-test fails and says what to change", told, True)
+        table.equal("crewSeal makes the sets all the same", cas_pool(ioc)["idle"], 4)
+        served = run_sequence(ioc, 20, 0, 20)
+        table.equal("clients are served as by a stock IOC", served, 20)
+        table.equal("exit status", ioc.exit(), 0)
+
+
+def twice_step(table):
+    table.heading("An IOC that is linked with Crew, with libcrewCas.so preloaded as well")
+    settings = {"SETS": 4, "PERHOST": 0, "LD_PRELOAD": BUILD / "libcrewCas.so"}
+    with Ioc(settings=settings) as ioc:
+        told = ioc.wait_for_line("take libcrewCas.so out of LD_PRELOAD")
+        table.equal("it says what to change", told, True)
+        served = run_sequence(ioc, 20, 0, 20)
+        pool = cas_pool(ioc)
+        table.equal("connections served", served, 20)
+        table.equal("clients on sets, and on threads of their own", (pool["on sets"], pool["on threads"]), (20, 0))
+        table.equal("exit status", ioc.exit(), 0)
+
+
 def valgrind_step():
     """Does a short run under memcheck. Returns the exit status."""
     wrapper = ("valgrind", "--quiet", "--error-exitcode=9", "--fair-sched=yes")
@@ -348,10 +373,15 @@ def main():
         table.equal("exit status", ioc.exit(), 0)
     refusals_step(table, 60 if arguments.short else 500)
     if arguments.static:
-        print("\nLeft out, because these IOCs are static: libcrewCas.so, preloaded, and loaded too late", flush=True)
+        print(
+            "\nLeft out, because these IOCs are static: libcrewCas.so, preloaded, loaded too late, and linked as well",
+            flush=True,
+        )
     else:
         preload_step(table)
         bypass_step(table)
+        late_step(table)
+        twice_step(table)
     mistakes_step(table)
     return table.verdict("first", shown, start)
 

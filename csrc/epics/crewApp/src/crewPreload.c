@@ -16,6 +16,7 @@
 
 #include "crewCas.h"
 #include "crewIocsh.h"
+#include "crewLibCom.h"
 #include "crewLog.h"
 #include "crewRegistrar.h"
 #include "crewShell.h"
@@ -32,7 +33,14 @@ static void atInitHook(initHookState state)
     int prestart = 0;
     char rest;
 
-    if (state != initHookAtIocBuild || text == NULL || crewCasIsOn()) {
+    if (state != initHookAtIocBuild) {
+        return;
+    }
+    if (crewLibComHasCrewTwice()) {
+        crewLog(errlogMajor, "this IOC has Crew linked and preloaded, and uses one of the two: take "
+                             "libcrewCas.so out of LD_PRELOAD");
+    }
+    if (text == NULL || crewCasIsOn()) {
         return;
     }
     switch (sscanf(text, "%d %d %d %d %c", &capacity, &perHost, &waitMs, &prestart, &rest)) {
