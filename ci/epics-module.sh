@@ -31,6 +31,7 @@ for libraries in shared static; do
     fi
     "$programs/conformance"
     "$programs/castest"
+    "$programs/castest" hosts
     # shellcheck disable=SC2086
     CREW_IOC_PROGRAMS=$programs build/venv/bin/python tests/epics/demo.py --short $static
     CREW_IOC_PROGRAMS=$programs build/venv/bin/python tests/epics/demo.py --valgrind

@@ -9,6 +9,7 @@ ci/ioc-build.sh
 build/ioc/conformance
 build/ioc/conformance-events
 build/ioc/castest
+build/ioc/castest hosts
 build/ioc/castest-wrap
 build/venv/bin/python tests/epics/demo.py --short
 build/venv/bin/python tests/epics/demo.py --valgrind

@@ -37,8 +37,9 @@ static void atInitHook(initHookState state)
         return;
     }
     if (crewLibComHasCrewTwice()) {
-        crewLog(errlogMajor, "this IOC has Crew linked and preloaded, and uses one of the two: take "
-                             "libcrewCas.so out of LD_PRELOAD");
+        crewLog(errlogMajor,
+                "this IOC has Crew linked and preloaded, and uses one of the two: take "
+                "libcrewCas.so out of LD_PRELOAD");
     }
     if (text == NULL || crewCasIsOn()) {
         return;

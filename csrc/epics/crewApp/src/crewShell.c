@@ -95,8 +95,7 @@ int crewCasPool(int capacity, int perHost, int waitMs, int prestart)
         return crewFail("crewCasPool", "perHost must be 0 (no limit) to the capacity");
     }
     if (waitMs < 0 || waitMs > (int)CREW_CAS_WAIT_MAX_MS) {
-        return crewFail("crewCasPool",
-                        "waitMs must be 0 to 10000: no other client is accepted during that wait");
+        return crewFail("crewCasPool", "waitMs must be 0 to 10000");
     }
     if (crewCasIsOn()) {
         return crewFail("crewCasPool", "the CA server has its pool: say it once");
