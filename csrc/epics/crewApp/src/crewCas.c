@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <epicsAtomic.h>
 #include <epicsMutex.h>
@@ -28,7 +27,6 @@ enum { CLIENT, EVENT, ROLES }; /* positions in the roster */
 
 #define ACCEPTORS 16u          /* rsrv has one accepting thread per interface */
 #define JOIN_SLICE_MS 1000u
-#define OTHER_DESCRIPTORS 16u  /* an idle IOC has 8 to 10 files and sockets open (measured) */
 #define ADDRESS_BYTES 32u
 
 #define LINE 16u          /* connections that wait for a set, at most */
@@ -135,22 +133,10 @@ static int prepare(void)
     return cells != NULL && lastLock != NULL ? crewCasCheckInit() : -1;
 }
 
-static void warnOfDescriptors(unsigned capacity)
+int32_t crewCasOpen(const crewCasConfig *config, crew_pool *pool, crew_pool_options *opened)
 {
-    const long limit = sysconf(_SC_OPEN_MAX);
-
-    if (limit > 0 && (unsigned long)limit < capacity + OTHER_DESCRIPTORS) {
-        crewLog(errlogMinor,
-                "%u CA clients may need more than the %ld files that this process may open: then "
-                "the CA server pauses for 15 s. Raise the limit or lower the capacity",
-                capacity, limit);
-    }
-}
-
-int32_t crewCasOpen(const crewCasConfig *config, crew_pool *pool, crew_refusal *refusal)
-{
+    static crew_role roles[ROLES];
     crew_pool_options options = CREW_POOL_OPTIONS_INIT;
-    crew_role roles[ROLES];
     unsigned eventPriority = epicsThreadPriorityCAServerLow;
     int32_t status;
 
@@ -175,12 +161,11 @@ int32_t crewCasOpen(const crewCasConfig *config, crew_pool *pool, crew_refusal *
     options.prestart = config->prestart;
     options.keep = config->capacity; /* no other pool takes them, and crewSeal makes all of them */
     options.per_peer = config->perHost;
+    *opened = options;
     status = crew_pool_open(&options, &casPool);
     if (status != CREW_OK) {
-        crewRefusalOfOpen(&options, status, refusal);
         return status;
     }
-    warnOfDescriptors(config->capacity);
     *pool = casPool;
     epicsAtomicSetIntT(&on, 1);
     crewCasCheckArm();

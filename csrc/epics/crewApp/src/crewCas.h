@@ -48,11 +48,11 @@ extern int crewCasEventStack;
 
 /*
  * Opens the pool and turns the drop-in on. Crew is booted; before the CA server starts (iocInit);
- * one thread at a time. CREW_OK; else a crew_pool_open status with `refusal` filled when it is a
- * refusal; CREW_ALREADY_BOOTED when the drop-in is on already; CREW_TABLE_FULL when there is no
- * memory for its table.
+ * one thread at a time. CREW_OK; else a crew_pool_open status; CREW_ALREADY_BOOTED when the drop-in
+ * is on already; CREW_TABLE_FULL when there is no memory for its table. `opened`: what the pool was
+ * asked to be; it points to what stays. Not written with the last two.
  */
-int32_t crewCasOpen(const crewCasConfig *config, crew_pool *pool, crew_refusal *refusal);
+int32_t crewCasOpen(const crewCasConfig *config, crew_pool *pool, crew_pool_options *opened);
 
 /* Whether crewCasOpen has succeeded. Any thread. */
 int crewCasIsOn(void);
