@@ -38,8 +38,17 @@ for libraries in shared static; do
     fi
     "$programs/conformance"
     "$programs/castest"
+    "$programs/castest" hosts
     # shellcheck disable=SC2086
     CREW_IOC_PROGRAMS=$programs build/venv/bin/python tests/epics/demo.py --short $static
     CREW_IOC_PROGRAMS=$programs build/venv/bin/python tests/epics/demo.py --valgrind
     CREW_IOC_PROGRAMS=$programs build/venv/bin/python tests/epics/fleet.py --without-image
+    # What make deletes is what it has made.
+    for target in uninstall distclean; do
+        make -C "$stage/csrc/epics" "$target" >>"$stage.log" 2>&1
+        if diff -rq csrc/epics "$stage/csrc/epics" | grep "^Only in csrc" >&2; then
+            echo "epics-module: make $target has deleted these of the module's own files" >&2
+            exit 1
+        fi
+    done
 done

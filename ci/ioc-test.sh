@@ -10,6 +10,7 @@ build/ioc/conformance
 build/ioc/conformance-events
 build/ioc/porttest
 build/ioc/castest
+build/ioc/castest hosts
 build/ioc/castest-wrap
 build/venv/bin/python tests/epics/demo.py --short
 build/venv/bin/python tests/epics/demo.py --valgrind

@@ -2,7 +2,8 @@
 /*
  * The drop-in under a stand-in for the CA server: this program creates, joins and accepts as rsrv
  * does, from a thread called CAS-TCP, and looks at what it gets. One pool of two sets, 300 ms wait,
- * opened after the first test.
+ * opened after the first test. With the argument "hosts": three sets, two for one host, and clients
+ * of two hosts, which takes a system whose loopback interface has more than one address.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include <crewShell.h>
 
 #define WAIT_MS 300
+#define HOSTS_WAIT_MS 2000
 #define LONG_S 10.0
 
 static int passed;
@@ -64,6 +66,9 @@ typedef struct client {
     unsigned setPriority;   /* the client's job changes to it; 0: it does not */
     int dies;               /* the client's job ends its thread */
     int suspends;           /* the client's job suspends its thread, as cantProceed does */
+    epicsEventId mayEnd;    /* the event job ends no sooner; NULL: at once */
+    SOCKET near;            /* its own end of the connection, with serveFrom */
+    SOCKET far;             /* the server's */
     char seenName[16];
 } client;
 
@@ -93,6 +98,9 @@ static void eventTask(void *argument)
     client *own = argument;
 
     (void)epicsEventWaitWithTimeout(own->leaveEvent, LONG_S);
+    if (own->mayEnd != NULL) {
+        (void)epicsEventWaitWithTimeout(own->mayEnd, LONG_S);
+    }
 }
 
 static void clientTask(void *argument)
@@ -134,6 +142,7 @@ static struct {
     int what;
     client *who;
     SOCKET accepted;
+    struct sockaddr_in peer;
 } acceptor;
 
 static void startClient(client *own)
@@ -159,12 +168,12 @@ static void acceptorTask(void *argument)
 {
     (void)argument;
     for (;;) {
-        struct sockaddr_in peer;
-        osiSocklen_t length = sizeof peer;
+        osiSocklen_t length = sizeof acceptor.peer;
 
         epicsEventMustWait(acceptor.go);
         if (acceptor.what != START) {
-            acceptor.accepted = epicsSocketAccept(listener, (struct sockaddr *)&peer, &length);
+            acceptor.accepted =
+                epicsSocketAccept(listener, (struct sockaddr *)&acceptor.peer, &length);
         }
         if (acceptor.what != ACCEPT_ONLY) {
             startClient(acceptor.who);
@@ -185,17 +194,38 @@ static int carriedOut(double seconds)
     return epicsEventWaitWithTimeout(acceptor.done, seconds) == epicsEventOK;
 }
 
-static SOCKET connectOne(void)
+/* From 127.0.0.<host>. */
+static SOCKET connectFrom(unsigned host)
 {
     SOCKET made = epicsSocketCreate(AF_INET, SOCK_STREAM, 0);
     struct sockaddr_in address;
 
     memset(&address, 0, sizeof address);
     address.sin_family = AF_INET;
+    if (host != 1) {
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1u + host);
+        CHECK(bind(made, (struct sockaddr *)&address, sizeof address) == 0);
+    }
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     address.sin_port = htons(port);
     CHECK(connect(made, (struct sockaddr *)&address, sizeof address) == 0);
     return made;
+}
+
+static SOCKET connectOne(void)
+{
+    return connectFrom(1);
+}
+
+/* Whether the connection that was accepted last is this one. */
+static int isAccepted(SOCKET connection)
+{
+    struct sockaddr_in own;
+    osiSocklen_t length = sizeof own;
+
+    return getsockname(connection, (struct sockaddr *)&own, &length) == 0 &&
+           own.sin_port == acceptor.peer.sin_port &&
+           own.sin_addr.s_addr == acceptor.peer.sin_addr.s_addr;
 }
 
 /*
@@ -415,29 +445,196 @@ static void aSuspendedMemberRetiresItsSet(void)
     CHECK(usage().suspended == 0);
 }
 
-int main(void)
+/* ---- tests with several hosts: three sets, two for one host ---- */
+
+static void serveFrom(client *own, unsigned host)
 {
-    struct sockaddr_in address;
-    osiSocklen_t length = sizeof address;
+    makeClient(own);
+    own->near = connectFrom(host);
+    order(ACCEPT_AND_START, own);
+    CHECK(carriedOut(LONG_S) && isAccepted(own->near));
+    own->far = acceptor.accepted;
+}
 
-    (void)osiSockAttach();
-    (void)epicsThreadHookAdd(onThreadStart);
-    listener = epicsSocketCreate(AF_INET, SOCK_STREAM, 0);
-    memset(&address, 0, sizeof address);
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
-        listen(listener, 5) != 0 ||
-        getsockname(listener, (struct sockaddr *)&address, &length) != 0) {
-        printf("FAILED setup: no port on the loopback interface\n0 passed, 1 failed\n");
-        return 1;
+static void dismissFrom(client *own)
+{
+    dismiss(own);
+    epicsSocketDestroy(own->near);
+    epicsSocketDestroy(own->far);
+}
+
+static double secondsSince(epicsUInt64 start)
+{
+    return (double)(epicsMonotonicGet() - start) / 1e9;
+}
+
+/* While both of its circuits are in use. Another host's client is served. */
+static void aHostAtItsLimitIsRefusedAtOnce(void)
+{
+    const uint32_t before = usage().refused[CREW_REFUSED_PEER_LIMIT];
+    client one;
+    client two;
+    client other;
+    SOCKET third;
+    epicsUInt64 start;
+
+    serveFrom(&one, 1);
+    serveFrom(&two, 1);
+    third = connectFrom(1);
+    makeClient(&other);
+    start = epicsMonotonicGet();
+    order(ACCEPT_AND_START, &other);
+    CHECK(resetWithin(third, 5));
+    CHECK(secondsSince(start) * 1000.0 < HOSTS_WAIT_MS / 2);
+    CHECK(usage().refused[CREW_REFUSED_PEER_LIMIT] == before + 1);
+    other.near = connectFrom(2);
+    CHECK(carriedOut(LONG_S) && isAccepted(other.near));
+    other.far = acceptor.accepted;
+    dismissFrom(&one);
+    dismissFrom(&two);
+    dismissFrom(&other);
+    epicsSocketDestroy(third);
+    CHECK(busyBecomes(0));
+}
+
+/* The waiting one's set is known to come back: its client has closed, the server works on it. */
+static void aConnectionThatWaitsHoldsUpNoOther(void)
+{
+    client one;
+    client two;
+    client three;
+    client other;
+
+    serveFrom(&one, 1);
+    serveFrom(&two, 1);
+    epicsSocketDestroy(two.near);
+    makeClient(&three);
+    three.near = connectFrom(1);
+    serveFrom(&other, 2);
+    CHECK(usage().busy == 3);
+    dismiss(&two);
+    CHECK(busyBecomes(2));
+    order(ACCEPT_AND_START, &three);
+    CHECK(carriedOut(LONG_S) && isAccepted(three.near));
+    three.far = acceptor.accepted;
+    epicsSocketDestroy(two.far);
+    dismissFrom(&one);
+    dismissFrom(&other);
+    dismissFrom(&three);
+    CHECK(busyBecomes(0));
+}
+
+/* Here the server begins to take the old client down, and then waits for its event thread. */
+static void aSetThatIsBeingTakenDownIsWaitedFor(void)
+{
+    client one;
+    client two;
+    client three;
+    SOCKET other;
+
+    serveFrom(&one, 1);
+    makeClient(&two);
+    two.mayEnd = epicsEventMustCreate(epicsEventEmpty);
+    two.near = connectFrom(1);
+    order(ACCEPT_AND_START, &two);
+    CHECK(carriedOut(LONG_S));
+    two.far = acceptor.accepted;
+    epicsEventMustTrigger(two.leave);
+    epicsSocketDestroy(two.near);
+    makeClient(&three);
+    three.near = connectFrom(1);
+    other = connectFrom(2);
+    order(ACCEPT_ONLY, NULL);
+    CHECK(carriedOut(LONG_S) && isAccepted(other));
+    epicsSocketDestroy(acceptor.accepted);
+    epicsEventMustTrigger(two.mayEnd);
+    CHECK(epicsEventWaitWithTimeout(two.gone, LONG_S) == epicsEventOK);
+    order(ACCEPT_AND_START, &three);
+    CHECK(carriedOut(LONG_S) && isAccepted(three.near));
+    three.far = acceptor.accepted;
+    epicsSocketDestroy(two.far);
+    epicsSocketDestroy(other);
+    dismissFrom(&one);
+    dismissFrom(&three);
+    CHECK(busyBecomes(0));
+}
+
+static void aConnectionThatLeavesWhileItWaitsTakesNoSet(void)
+{
+    client one;
+    client two;
+    client four;
+    client other;
+    SOCKET three;
+
+    serveFrom(&one, 1);
+    serveFrom(&two, 1);
+    epicsSocketDestroy(two.near);
+    three = connectFrom(1);
+    serveFrom(&other, 2);
+    epicsSocketDestroy(three);
+    dismiss(&two);
+    CHECK(busyBecomes(2));
+    serveFrom(&four, 1);
+    epicsSocketDestroy(two.far);
+    dismissFrom(&one);
+    dismissFrom(&other);
+    dismissFrom(&four);
+    CHECK(busyBecomes(0));
+}
+
+#define OF_ONE_HOST 8 /* the drop-in's LINE_PER_HOST */
+
+static void oneHostDoesNotFillTheLine(void)
+{
+    client one;
+    client two;
+    client other;
+    SOCKET waiting[OF_ONE_HOST];
+    SOCKET tooMany;
+    epicsUInt64 start;
+    unsigned i;
+
+    serveFrom(&one, 1);
+    serveFrom(&two, 1);
+    epicsSocketDestroy(two.near);
+    makeClient(&other);
+    start = epicsMonotonicGet();
+    for (i = 0; i < OF_ONE_HOST; i++) {
+        waiting[i] = connectFrom(1);
     }
-    port = ntohs(address.sin_port);
-    acceptor.go = epicsEventMustCreate(epicsEventEmpty);
-    acceptor.done = epicsEventMustCreate(epicsEventEmpty);
-    (void)epicsThreadMustCreate("CAS-TCP", 16, epicsThreadGetStackSize(epicsThreadStackMedium),
-                                acceptorTask, NULL);
+    tooMany = connectFrom(1);
+    order(ACCEPT_AND_START, &other);
+    CHECK(resetWithin(tooMany, 5));
+    CHECK(secondsSince(start) * 1000.0 < HOSTS_WAIT_MS);
+    other.near = connectFrom(2);
+    CHECK(carriedOut(LONG_S) && isAccepted(other.near));
+    other.far = acceptor.accepted;
+    for (i = 0; i < OF_ONE_HOST; i++) {
+        epicsSocketDestroy(waiting[i]);
+    }
+    epicsSocketDestroy(tooMany);
+    dismiss(&two);
+    epicsSocketDestroy(two.far);
+    dismissFrom(&one);
+    dismissFrom(&other);
+    CHECK(busyBecomes(0));
+}
 
+static void testHosts(void)
+{
+    current = "crewCasPool";
+    CHECK(crewCasPool(3, 2, HOSTS_WAIT_MS, 0) == 0);
+    test("a host at its limit is refused at once", aHostAtItsLimitIsRefusedAtOnce);
+    test("a connection that waits holds up no other", aConnectionThatWaitsHoldsUpNoOther);
+    test("a set that is being taken down is waited for", aSetThatIsBeingTakenDownIsWaitedFor);
+    test("a connection that leaves while it waits takes no set",
+         aConnectionThatLeavesWhileItWaitsTakesNoSet);
+    test("one host does not fill the line", oneHostDoesNotFillTheLine);
+}
+
+static void testServer(void)
+{
     test("before crewCasPool all is libCom's", beforeConfiguration);
     current = "crewCasPool";
     CHECK(crewCasPool(2, 0, WAIT_MS, 0) == 0);
@@ -450,6 +647,36 @@ int main(void)
     test("joins that are not the server's", joinsThatAreNotTheServers);
     test("a dead member retires its set", aDeadMemberRetiresItsSet);
     test("a suspended member retires its set", aSuspendedMemberRetiresItsSet);
+}
+
+int main(int argc, char **argv)
+{
+    struct sockaddr_in address;
+    osiSocklen_t length = sizeof address;
+
+    (void)osiSockAttach();
+    (void)epicsThreadHookAdd(onThreadStart);
+    listener = epicsSocketCreate(AF_INET, SOCK_STREAM, 0);
+    memset(&address, 0, sizeof address);
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(listener, 20) != 0 ||
+        getsockname(listener, (struct sockaddr *)&address, &length) != 0) {
+        printf("FAILED setup: no port on the loopback interface\n0 passed, 1 failed\n");
+        return 1;
+    }
+    port = ntohs(address.sin_port);
+    acceptor.go = epicsEventMustCreate(epicsEventEmpty);
+    acceptor.done = epicsEventMustCreate(epicsEventEmpty);
+    (void)epicsThreadMustCreate("CAS-TCP", 16, epicsThreadGetStackSize(epicsThreadStackMedium),
+                                acceptorTask, NULL);
+
+    if (argc > 1 && strcmp(argv[1], "hosts") == 0) {
+        testHosts();
+    } else {
+        testServer();
+    }
 
     printf("%d passed, %d failed\n", passed, failed);
     (void)fflush(stdout);

@@ -259,7 +259,12 @@ def preload_step(table):
 MISTAKES = (
     ("crewBudget", "say how many MiB"),
     ("crewBudget lots", "must be a positive whole number of MiB"),
-    ("crewCasPool", "capacity must be 1 to"),
+    ("crewCasPool", "say capacity, perHost, waitMs"),
+    ("crewCasPool 0 0 100", "capacity must be 1 to"),
+    ("crewCasPool 4 x", 'perHost "x" is no whole number'),
+    ("crewCasPool 4 0 100ms", 'waitMs "100ms" is no whole number'),
+    ("var crewCasClientStack -1\ncrewCasPool 4 0 100", "crewCasClientStack (-1) and crewCasEventStack (0) must be"),
+    ("var crewCasEventStack 100\ncrewCasPool 4 0 100", "crewCasEventStack (100) must be"),
     ("crewCasPool 4 9", "perHost must be 0 (no limit) to the capacity"),
     ("crewCasPool 4 0 99999", "waitMs must be 0 to 10000"),
     ("crewPoolOpen", "say name, roles and capacity"),
@@ -274,9 +279,52 @@ MISTAKES = (
     ("crewSeal", "nothing to seal"),
     ("crewCasPool 4\ncrewBudget 100", "comes too late, the budget is in force"),
     ("crewCasPool 4\ncrewCasPool 4", "the CA server has its pool: say it once"),
-    ("crewBudget 8\ncrewCasPool 4 0 0 4", "3.00 MiB, 0.00 of the budget's 8.00 MiB are held: raise crewBudget"),
+    ("crewBudget 8\ncrewCasPool 4 0 0 4", "needs 12.00 MiB, 0.00 of the budget's 8.00 MiB are held: raise crewBudget"),
+    (
+        "crewBudget 8\ncrewCasPool 4 0 0\niocInit\ncrewSeal",
+        "not sealed: pool CAS has 2 of the 4 sets that it keeps, and holds these. For one more: pool CAS needs 3.00 MiB, "
+        "6.00 of the budget's 8.00 MiB are held: raise crewBudget (and have the RAM); or lower its capacity",
+    ),
     ("iocInit\ncrewCasPool 4", "must be called before iocInit"),
 )
+
+
+# What is told while the script goes on.
+TOLD = (
+    ("crewCasPool 4", "perHost was not said: one host may take all 4 sets"),
+    ("crewCasPool 4 2", "waitMs was not said: a connection waits up to 100 ms for a set"),
+    ("crewBudget 8\ncrewCasPool 4 0 100", "4 sets need 12.00 MiB, the budget is 8.00 MiB and has room for 2"),
+    ('crewBudget 8\ncrewPoolOpen p "a:big:1" 5 1', "5 sets need 10.00 MiB, the budget is 8.00 MiB and has room for 4"),
+    ("crewCasPool 4 0 100\niocInit\ncrewSeal\ncrewSeal", "crewSeal: sealed already, nothing has changed"),
+)
+FEW_FILES = ("sh", "-c", 'ulimit -n 40; exec "$0" "$@"')
+
+
+def told_step(table):
+    table.heading("What looks like a mistake and may be none is told at its line, and the script goes on")
+    cases = [(*case, ()) for case in TOLD]
+    text = "30 CA clients need as many files and the IOC some 16 more, this process may open 40"
+    cases.append(("crewCasPool 30 0 100", text, FEW_FILES))
+    for commands, text, wrapper in cases:
+        with tempfile.NamedTemporaryFile("w", suffix=".cmd") as script:
+            script.write(f"on error break\n{commands}\necho reached\n")
+            script.flush()
+            with Ioc(script=script.name, wrapper=wrapper) as ioc:
+                told = ioc.wait_for_line(text, 0.0) and ioc.wait_for_line("reached", 0.0)
+                if not told:
+                    print("\n".join("  | " + line for line in ioc.output()))
+                table.equal(commands.replace("\n", "; "), told, True)
+                ioc.exit()
+
+
+def variable_step(table):
+    table.heading("CREW_CAS_POOL with a text that is no number")
+    settings = {"LD_PRELOAD": BUILD / "libcrewCas.so"}
+    for value in ("40 0 soon", "40 0 100 0 1", "40x"):
+        with Ioc("plain-ioc", "plain.cmd", {**settings, "CREW_CAS_POOL": value}) as ioc:
+            told = ioc.wait_for_line(f'CREW_CAS_POOL="{value}" opened no pool')
+            table.equal(f'"{value}" opens no pool, which is told', told, True)
+            table.equal("clients are served as by a stock IOC", run_sequence(ioc, 2, 0, 2), 2)
 
 
 def mistakes_step(table):
@@ -299,6 +347,31 @@ def bypass_step(table):
             served, _ = probe(ioc.port)
             table.equal("clients are served as by a stock IOC", served, True)
             table.equal("exit status", ioc.exit(), 0)
+
+
+def late_step(table):
+    table.heading("An IOC that was linked with Crew behind libCom, so that base does not call it")
+    settings = {"SETS": 4, "PERHOST": 0, "PRESTART": 1}
+    with Ioc("late-ioc", settings=settings) as ioc:
+        told = ioc.wait_for_line("the CA server bypasses Crew: epicsThreadCreateOpt is taken from libCom")
+        table.equal("the self-test fails and says what to change", told, True)
+        table.equal("crewSeal makes the sets all the same", cas_pool(ioc)["idle"], 4)
+        served = run_sequence(ioc, 20, 0, 20)
+        table.equal("clients are served as by a stock IOC", served, 20)
+        table.equal("exit status", ioc.exit(), 0)
+
+
+def twice_step(table):
+    table.heading("An IOC that is linked with Crew, with libcrewCas.so preloaded as well")
+    settings = {"SETS": 4, "PERHOST": 0, "LD_PRELOAD": BUILD / "libcrewCas.so"}
+    with Ioc(settings=settings) as ioc:
+        told = ioc.wait_for_line("take libcrewCas.so out of LD_PRELOAD")
+        table.equal("it says what to change", told, True)
+        served = run_sequence(ioc, 20, 0, 20)
+        pool = cas_pool(ioc)
+        table.equal("connections served", served, 20)
+        table.equal("clients on sets, and on threads of their own", (pool["on sets"], pool["on threads"]), (20, 0))
+        table.equal("exit status", ioc.exit(), 0)
 
 
 def valgrind_step():
@@ -348,11 +421,18 @@ def main():
         table.equal("exit status", ioc.exit(), 0)
     refusals_step(table, 60 if arguments.short else 500)
     if arguments.static:
-        print("\nLeft out, because these IOCs are static: libcrewCas.so, preloaded, and loaded too late", flush=True)
+        print(
+            "\nLeft out, because these IOCs are static: libcrewCas.so, preloaded, loaded too late, and linked as well",
+            flush=True,
+        )
     else:
         preload_step(table)
         bypass_step(table)
+        late_step(table)
+        twice_step(table)
+        variable_step(table)
     mistakes_step(table)
+    told_step(table)
     return table.verdict("first", shown, start)
 
 

@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <epicsAtomic.h>
 #include <epicsMutex.h>
@@ -13,6 +12,7 @@
 #include <epicsExport.h>
 
 #include "crewCasCheck.h"
+#include "crewCasSocket.h"
 #include "crewLibCom.h"
 #include "crewLog.h"
 #include "crewPortEpics.h"
@@ -27,16 +27,33 @@ enum { CLIENT, EVENT, ROLES }; /* positions in the roster */
 
 #define ACCEPTORS 16u          /* rsrv has one accepting thread per interface */
 #define JOIN_SLICE_MS 1000u
-#define OTHER_DESCRIPTORS 16u  /* an idle IOC has 8 to 10 files and sockets open (measured) */
 #define ADDRESS_BYTES 32u
 
-/* An accepting thread's state between accept and the two creations. Only that thread touches all
- * but `thread`. */
+#define LINE 16u          /* connections that wait for a set, at most */
+#define LINE_PER_HOST 8u  /* of these, at most so many of one host */
+#define LOOK_MS 2u        /* between two looks at them; an accept comes between */
+#define RETRY_MS 50u      /* between two tries that the pool refuses: it counts each */
+
+/* A connection that waits for a set. */
+typedef struct waiter {
+    SOCKET connection;
+    struct sockaddr_in peer;
+    uint64_t untilMs; /* then it is tried for the last time */
+    uint64_t againMs; /* not tried before: the pool has just refused it */
+} waiter;
+
+/* An accepting thread's own state. Only that thread touches all but `thread`. */
 typedef struct acceptor {
     EpicsAtomicPtrT thread; /* NULL: free */
+    /* Between accept and the two creations. */
     enum { NOTHING, SET, SET_WITH_EVENT } holds;
     crew_lease lease; /* SET_WITH_EVENT: the thread that joins CAS-event gives it back */
     struct sockaddr_in peer;
+    SOCKET connection;
+    /* Those that wait, the longest first. One more than may stay: the newest is tried once. */
+    waiter line[LINE + 1u];
+    unsigned inLine;
+    uint64_t growAgainMs; /* the pool is not asked before to make a set: it has just refused to */
 } acceptor;
 
 /* A member's present job. Written before crew_run by the thread that has leased the member's
@@ -48,9 +65,11 @@ typedef struct cell {
     struct sockaddr_in peer;
     uint64_t sinceMs;
     EpicsAtomicPtrT member; /* the member's id while the job runs, else NULL */
-    crew_job job;     /* CAS-event only, as are the next two */
-    crew_lease lease; /* given back after the join: until then the member has no other job */
-    int toBeJoined;   /* 1: `job` has not been joined; the thread that sets this to 0 joins it */
+    uint32_t role;
+    SOCKET connection; /* the client's; rsrv closes it after the join */
+    crew_job job;      /* CAS-event only, as are the next two */
+    crew_lease lease;  /* given back after the join: until then the member has no other job */
+    int toBeJoined;    /* 1: `job` has not been joined; the thread that sets this to 0 joins it */
 } cell;
 
 int crewCasClientStack = 0;
@@ -67,6 +86,9 @@ static acceptor acceptors[ACCEPTORS];
 static size_t admitted;
 static size_t unused;    /* reservations given back because rsrv gave the connection up */
 static size_t fallbacks; /* clients that got real threads */
+static size_t refusals;
+static size_t leavers; /* connections that the client gave up while they waited */
+static int waiting;    /* connections in line, of all acceptors */
 
 static epicsMutexId lastLock;
 static struct {
@@ -111,22 +133,10 @@ static int prepare(void)
     return cells != NULL && lastLock != NULL ? crewCasCheckInit() : -1;
 }
 
-static void warnOfDescriptors(unsigned capacity)
+int32_t crewCasOpen(const crewCasConfig *config, crew_pool *pool, crew_pool_options *opened)
 {
-    const long limit = sysconf(_SC_OPEN_MAX);
-
-    if (limit > 0 && (unsigned long)limit < capacity + OTHER_DESCRIPTORS) {
-        crewLog(errlogMinor,
-                "%u CA clients may need more than the %ld files that this process may open: then "
-                "the CA server pauses for 15 s. Raise the limit or lower the capacity",
-                capacity, limit);
-    }
-}
-
-int32_t crewCasOpen(const crewCasConfig *config, crew_pool *pool, crew_refusal *refusal)
-{
+    static crew_role roles[ROLES];
     crew_pool_options options = CREW_POOL_OPTIONS_INIT;
-    crew_role roles[ROLES];
     unsigned eventPriority = epicsThreadPriorityCAServerLow;
     int32_t status;
 
@@ -151,12 +161,11 @@ int32_t crewCasOpen(const crewCasConfig *config, crew_pool *pool, crew_refusal *
     options.prestart = config->prestart;
     options.keep = config->capacity; /* no other pool takes them, and crewSeal makes all of them */
     options.per_peer = config->perHost;
+    *opened = options;
     status = crew_pool_open(&options, &casPool);
     if (status != CREW_OK) {
-        crewRefusalOfOpen(&options, status, refusal);
         return status;
     }
-    warnOfDescriptors(config->capacity);
     *pool = casPool;
     epicsAtomicSetIntT(&on, 1);
     crewCasCheckArm();
@@ -242,25 +251,87 @@ static void lookForSuspended(void)
     }
 }
 
-/* 1: the connection may go on to rsrv, with a set or, when there is no telling, as it would without
- * Crew. */
-static int admit(acceptor *own, const struct sockaddr_in *peer)
+static void refuse(const waiter *who, const crew_refusal *refusal)
 {
-    crew_refusal refusal = CREW_REFUSAL_INIT;
+    crewCasReset(who->connection);
+    (void)epicsAtomicIncrSizeT(&refusals);
+    lookForSuspended();
+    tellRefusal(&who->peer, refusal);
+}
+
+/* ---- the line of those that wait ---- */
+
+enum { BELOW, COMING, FULL };
+
+/*
+ * Whether a host is at its limit, and if so, whether a set of its own is known to be coming back:
+ * its client has closed the connection, or is being taken down.
+ */
+static int hostState(const struct sockaddr_in *peer)
+{
+    unsigned held = 0;
+    unsigned connected = 0;
+    unsigned worker;
+
+    for (worker = 0; configured.perHost > 0 && worker < CREW_MAX_WORKERS; worker++) {
+        cell *its = &cells[worker];
+        epicsThreadId id = epicsAtomicGetPtrT(&its->member);
+
+        /* A job whose thread has ended left its cell as it was. */
+        if (id == NULL || its->peer.sin_addr.s_addr != peer->sin_addr.s_addr ||
+            crewPortEpicsWorker(id) != (int32_t)worker) {
+            continue;
+        }
+        if (its->role == CLIENT) {
+            held++;
+        } else if (epicsAtomicGetIntT(&its->toBeJoined) && !crewCasHasEnded(its->connection)) {
+            connected++;
+        }
+    }
+    if (configured.perHost == 0 || (held < configured.perHost && connected < configured.perHost)) {
+        return BELOW;
+    }
+    return connected < configured.perHost ? COMING : FULL;
+}
+
+static void enterLine(acceptor *own, SOCKET connection, const struct sockaddr_in *peer)
+{
+    waiter *who = &own->line[own->inLine++];
+
+    who->connection = connection;
+    who->peer = *peer;
+    who->untilMs = nowMs() + configured.waitMs;
+    who->againMs = 0;
+    (void)epicsAtomicIncrIntT(&waiting);
+}
+
+static waiter leaveLine(acceptor *own, unsigned position)
+{
+    const waiter who = own->line[position];
+
+    own->inLine--;
+    memmove(&own->line[position], &own->line[position + 1u],
+            (own->inLine - position) * sizeof own->line[0]);
+    (void)epicsAtomicDecrIntT(&waiting);
+    return who;
+}
+
+/* Asks the pool for a set. 1: the connection may go on to rsrv, with a set or, when there is no
+ * telling, as it would without Crew. */
+static int admit(acceptor *own, const waiter *who, crew_refusal *refusal)
+{
     /* A peer key is not 0. */
-    const uint64_t host = (UINT64_C(1) << 32) | ntohl(peer->sin_addr.s_addr);
-    const int32_t status = crew_acquire_peer(casPool, host, configured.waitMs, &own->lease,
-                                             &refusal);
+    const uint64_t host = (UINT64_C(1) << 32) | ntohl(who->peer.sin_addr.s_addr);
+    const int32_t status = crew_acquire_peer(casPool, host, 0, &own->lease, refusal);
 
     if (status == CREW_OK) {
         own->holds = SET;
-        own->peer = *peer;
+        own->peer = who->peer;
+        own->connection = who->connection;
         (void)epicsAtomicIncrSizeT(&admitted);
         return 1;
     }
-    if (refusal.kind == status) {
-        lookForSuspended();
-        tellRefusal(peer, &refusal);
+    if (refusal->kind == status) {
         return 0;
     }
     crewLog(errlogMajor, "the CAS pool answers \"%s\": CA clients get threads of their own",
@@ -268,17 +339,86 @@ static int admit(acceptor *own, const struct sockaddr_in *peer)
     return 1;
 }
 
-/* A connection that the server closes first stays with the network for a minute and keeps one of
- * its sockets. With 64 sockets, on RTEMS, no connection came through after 16 refusals beside 40
- * clients, and a client that left made room for none. A reset keeps nothing. */
-static void refuse(SOCKET made)
+/*
+ * Looks after those that wait, first come first served: the first that may go on to rsrv leaves the
+ * line, and its connection and address are the answer. INVALID_SOCKET: none may. The pool is asked
+ * only where it can be expected to give, and for the last time when the waiter's time has come: it
+ * counts each refusal.
+ */
+static SOCKET look(acceptor *own, struct sockaddr *address, osiSocklen_t *length)
 {
-    struct linger atOnce;
+    const uint64_t now = nowMs();
+    crew_usage usage = CREW_USAGE_INIT;
+    unsigned i = 0;
+    int hope;
 
-    atOnce.l_onoff = 1;
-    atOnce.l_linger = 0;
-    (void)setsockopt(made, SOL_SOCKET, SO_LINGER, (char *)&atOnce, sizeof atOnce);
-    epicsSocketDestroy(made);
+    if (own->inLine == 0) {
+        return INVALID_SOCKET;
+    }
+    (void)crew_pool_usage(casPool, &usage);
+    hope = usage.idle > 0 || (usage.created < usage.capacity && now >= own->growAgainMs);
+    while (i < own->inLine) {
+        waiter *who = &own->line[i];
+        const int isLast = now >= who->untilMs;
+        const int state = hostState(&who->peer);
+        crew_refusal refusal = CREW_REFUSAL_INIT;
+
+        if (!isLast && crewCasHasEnded(who->connection)) {
+            crewCasReset(leaveLine(own, i).connection);
+            (void)epicsAtomicIncrSizeT(&leavers);
+        } else if (!isLast &&
+                   (state == COMING || now < who->againMs || (state == BELOW && !hope))) {
+            i++;
+        } else if (admit(own, who, &refusal)) {
+            const waiter served = leaveLine(own, i);
+
+            memcpy(address, &served.peer, sizeof served.peer);
+            *length = sizeof served.peer;
+            return served.connection;
+        } else if (isLast || state == FULL || refusal.kind == CREW_REFUSED_SHUTTING_DOWN) {
+            const waiter refused = leaveLine(own, i);
+
+            refuse(&refused, &refusal);
+        } else {
+            who->againMs = now + RETRY_MS;
+            if (refusal.kind != CREW_REFUSED_PEER_LIMIT) {
+                hope = 0; /* the others would hear the same */
+                own->growAgainMs = now + RETRY_MS;
+            }
+            i++;
+        }
+    }
+    return INVALID_SOCKET;
+}
+
+/* Refuses the newest when the line is too long with it. */
+static void shortenLine(acceptor *own)
+{
+    crew_refusal refusal = CREW_REFUSAL_INIT;
+    unsigned ofHost = 0;
+    unsigned i;
+
+    for (i = 0; i < own->inLine; i++) {
+        ofHost += own->line[i].peer.sin_addr.s_addr ==
+                  own->line[own->inLine - 1u].peer.sin_addr.s_addr;
+    }
+    if (own->inLine > LINE || ofHost > LINE_PER_HOST) {
+        const waiter newest = leaveLine(own, own->inLine - 1u);
+
+        refusal.kind = CREW_REFUSED_TOO_MANY_WAITERS;
+        refusal.capacity = own->inLine == LINE ? LINE : LINE_PER_HOST;
+        refuse(&newest, &refusal);
+    }
+}
+
+/* The next look is the last for all that wait. */
+static void endWaiting(acceptor *own)
+{
+    unsigned i;
+
+    for (i = 0; i < own->inLine; i++) {
+        own->line[i].untilMs = 0;
+    }
 }
 
 SOCKET crewCasAccept(SOCKET listener, struct sockaddr *address, osiSocklen_t *length)
@@ -296,18 +436,29 @@ SOCKET crewCasAccept(SOCKET listener, struct sockaddr *address, osiSocklen_t *le
     }
     room = *length;
     for (;;) {
-        SOCKET made;
+        SOCKET made = look(own, address, length);
+        int none;
 
+        if (made != INVALID_SOCKET) {
+            return made;
+        }
+        shortenLine(own);
         *length = room;
-        made = crewRealSocketAccept(listener, address, length);
+        made = own->inLine > 0
+                   ? crewCasAcceptWithin(listener, LOOK_MS, address, length, &none)
+                   : crewCasAcceptOne(listener, address, length, &none);
+        if (none) {
+            continue;
+        }
+        if (made == INVALID_SOCKET && own->inLine > 0) {
+            endWaiting(own); /* no more files perhaps: theirs come free */
+            continue;
+        }
         if (made == INVALID_SOCKET || address->sa_family != AF_INET ||
             *length < sizeof(struct sockaddr_in)) {
             return made; /* rsrv has its own answer to these */
         }
-        if (admit(own, (const struct sockaddr_in *)(const void *)address)) {
-            return made;
-        }
-        refuse(made);
+        enterLine(own, made, (const struct sockaddr_in *)(const void *)address);
     }
 }
 
@@ -370,6 +521,8 @@ static epicsThreadId runOnMember(acceptor *own, uint32_t role, const char *name,
     its->priority = priority;
     its->peer = own->peer;
     its->sinceMs = nowMs();
+    its->role = role;
+    its->connection = own->connection;
     epicsAtomicSetPtrT(&its->member, id);
     if (crew_run(own->lease, role, name, runThread, its, role == EVENT ? &job : NULL) != CREW_OK) {
         epicsAtomicSetPtrT(&its->member, NULL);
@@ -506,11 +659,13 @@ void crewCasReport(unsigned level)
         epicsStdoutPrintf("unlimited");
     }
     epicsStdoutPrintf(", a connection waits at most %u ms for one\n", configured.waitMs);
-    epicsStdoutPrintf("  clients: %lu on sets, %lu on threads of their own; %lu reservations not "
-                      "used\n",
+    epicsStdoutPrintf("  clients: %lu on sets, %lu on threads of their own, %lu refused, %lu left "
+                      "while they waited (since boot); %d wait; %lu reservations not used\n",
                       (unsigned long)epicsAtomicGetSizeT(&admitted),
                       (unsigned long)epicsAtomicGetSizeT(&fallbacks),
-                      (unsigned long)epicsAtomicGetSizeT(&unused));
+                      (unsigned long)epicsAtomicGetSizeT(&refusals),
+                      (unsigned long)epicsAtomicGetSizeT(&leavers),
+                      epicsAtomicGetIntT(&waiting), (unsigned long)epicsAtomicGetSizeT(&unused));
     printLastRefusal();
     crewCasCheckReport();
     if (level > 1) {

@@ -6,9 +6,11 @@
  * Until crewCasOpen, and for every thread and call that is not rsrv's, the three functions behave
  * as libCom's.
  *
- * A client's way: the accepting thread (CAS-TCP) accepts a connection and asks for a set, waiting
- * at most waitMs. No set: the connection is reset, the refusal counted and logged, and the next one
- * accepted; rsrv never sees it. A set: this thread holds the reservation for the two threads that
+ * A client's way: the accepting thread (CAS-TCP) accepts a connection and asks for a set. No set:
+ * the connection waits in this thread's line, at most waitMs, while the thread accepts others and
+ * looks after the line between accepts. After its time, or at once when its host is at its limit
+ * and none of that host's sets is coming back, it is reset, and the refusal counted and logged;
+ * rsrv never sees it. A set: this thread holds the reservation for the two threads that
  * rsrv creates next, CAS-event (joinable) and CAS-client, which become jobs of the set's two
  * members. The set is released when CAS-event has been joined (CAS-client does that at its end) and
  * idle when both jobs have returned as well. A reservation that was not used is given back by this
@@ -37,7 +39,6 @@ typedef struct crewCasConfig {
     unsigned prestart; /* sets made now; the others come with clients, or with crewSeal */
 } crewCasConfig;
 
-/* The accept loop accepts no other connection while it waits. */
 #define CREW_CAS_WAIT_MAX_MS 10000u
 
 /* iocsh variables: stack bytes of the two roles, 0 = what rsrv asks for (Big and Medium). Read by
@@ -47,11 +48,11 @@ extern int crewCasEventStack;
 
 /*
  * Opens the pool and turns the drop-in on. Crew is booted; before the CA server starts (iocInit);
- * one thread at a time. CREW_OK; else a crew_pool_open status with `refusal` filled when it is a
- * refusal; CREW_ALREADY_BOOTED when the drop-in is on already; CREW_TABLE_FULL when there is no
- * memory for its table.
+ * one thread at a time. CREW_OK; else a crew_pool_open status; CREW_ALREADY_BOOTED when the drop-in
+ * is on already; CREW_TABLE_FULL when there is no memory for its table. `opened`: what the pool was
+ * asked to be; it points to what stays. Not written with the last two.
  */
-int32_t crewCasOpen(const crewCasConfig *config, crew_pool *pool, crew_refusal *refusal);
+int32_t crewCasOpen(const crewCasConfig *config, crew_pool *pool, crew_pool_options *opened);
 
 /* Whether crewCasOpen has succeeded. Any thread. */
 int crewCasIsOn(void);

@@ -62,8 +62,8 @@ static void tellFailure(void)
 #else
     if (symbol != NULL) {
         crewLog(errlogMajor,
-                "the CA server bypasses Crew: %s is taken from %s. Link Crew before libCom, with "
-                "-rdynamic, or LD_PRELOAD libcrewCas.so (setcap disables that)",
+                "the CA server bypasses Crew: %s is taken from %s. Link $(CREW_IOC_LIBS) before "
+                "$(EPICS_BASE_IOC_LIBS), or LD_PRELOAD libcrewCas.so (setcap disables that)",
                 symbol, fileName(provider));
     } else {
         crewLog(errlogMajor,

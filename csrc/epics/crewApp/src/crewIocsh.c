@@ -18,8 +18,11 @@ static const iocshArg rolesArg = {"roles", iocshArgString};
 static const iocshArg capacityArg = {"capacity", iocshArgInt};
 static const iocshArg prestartArg = {"prestart", iocshArgInt};
 static const iocshArg keepArg = {"keep", iocshArgInt};
-static const iocshArg perHostArg = {"perHost", iocshArgInt};
-static const iocshArg waitMsArg = {"waitMs", iocshArgInt};
+/* Texts: a number that is not said would be 0 without a word. */
+static const iocshArg casCapacityArg = {"capacity", iocshArgString};
+static const iocshArg casPerHostArg = {"perHost", iocshArgString};
+static const iocshArg casWaitMsArg = {"waitMs", iocshArgString};
+static const iocshArg casPrestartArg = {"prestart", iocshArgString};
 static const iocshArg levelArg = {"level", iocshArgInt};
 static const iocshArg kindArg = {"kind", iocshArgInt};
 static const iocshArg nodesArg = {"nodes", iocshArgInt};
@@ -32,7 +35,8 @@ static const iocshArg fleetArg = {"fleet", iocshArgString};
 static const iocshArg *const budgetArgs[] = {&mibArg};
 static const iocshArg *const poolOpenArgs[] = {&nameArg, &rolesArg, &capacityArg, &prestartArg,
                                                &keepArg};
-static const iocshArg *const casPoolArgs[] = {&capacityArg, &perHostArg, &waitMsArg, &prestartArg};
+static const iocshArg *const casPoolArgs[] = {&casCapacityArg, &casPerHostArg, &casWaitMsArg,
+                                              &casPrestartArg};
 static const iocshArg *const trimArgs[] = {&nameArg, &keepArg};
 static const iocshArg *const showArgs[] = {&levelArg};
 static const iocshArg *const fleetOpenArgs[] = {&nameArg, &kindArg, &nodesArg, &resourcesArg,
@@ -62,13 +66,14 @@ static const iocshFuncDef poolOpenDef = DEFINITION("crewPoolOpen", 5, poolOpenAr
 static const iocshFuncDef casPoolDef = DEFINITION("crewCasPool", 4, casPoolArgs,
     "Runs the CA server's clients on a pool of thread sets, one set per client. Before iocInit.\n"
     "  capacity  clients at a time\n"
-    "  perHost   of these, at most so many from one client host (0: no limit)\n"
+    "  perHost   of these, at most so many from one client host (default 0: no limit)\n"
     "  waitMs    how long a new connection may wait for a set before it is closed, 0 to 10000\n"
+    "            (default 100); no other connection waits for it\n"
     "  prestart  sets whose threads are made now (default 0); the others come with "
     "clients, or all with crewSeal\n"
     "The variables crewCasClientStack and crewCasEventStack (bytes) set the stacks, 0 = the CA "
     "server's own.\n"
-    "Example: crewCasPool 40 8 100\n");
+    "Example: crewCasPool 40 0 100\n");
 static const iocshFuncDef sealDef = DEFINITION("crewSeal", 0, NULL,
     "Grows every pool to what it keeps, then stops growth: no thread is made and no memory "
     "taken any more.\n");
@@ -121,7 +126,10 @@ static void callPoolOpen(const iocshArgBuf *args)
 
 static void callCasPool(const iocshArgBuf *args)
 {
-    (void)iocshSetError(crewCasPool(args[0].ival, args[1].ival, args[2].ival, args[3].ival));
+    const char *const texts[CREW_CAS_POOL_NUMBERS] = {args[0].sval, args[1].sval, args[2].sval,
+                                                      args[3].sval};
+
+    (void)iocshSetError(crewCasPoolOfTexts("crewCasPool", texts));
 }
 
 static void callSeal(const iocshArgBuf *args)

@@ -39,6 +39,11 @@ int crewLibComCallsCrew(const char *symbol, const char **provider)
     return 1;
 }
 
+int crewLibComHasCrewTwice(void)
+{
+    return 0;
+}
+
 epicsThreadPrivateId crewLibComRsrvClient(void)
 {
     return rsrvCurrentClient;
@@ -63,17 +68,78 @@ static EpicsAtomicPtrT realJoin;
 static EpicsAtomicPtrT realAccept;
 static EpicsAtomicPtrT rsrvClient; /* the address of libdbCore's variable */
 
-/* The next definition after ours. Looked up once; two threads that race find the same one. */
+/* A function of Crew alone: an object that defines it has Crew's stand-ins too. */
+#define CREWS_OWN "crewCasCreate"
+
+/* Any function of libCom that Crew does not stand in front of. */
+#define LIBCOMS_OWN "epicsThreadShowAll"
+
+/* Where the object begins that holds the address; NULL: none does. */
+static void *baseOf(void *address)
+{
+    Dl_info its;
+
+    return address != NULL && dladdr(address, &its) != 0 ? its.dli_fbase : NULL;
+}
+
+/* The definition that the object holding `inside` has, or one of those that it needs. */
+static void *inObjectOf(void *inside, const char *symbol)
+{
+    Dl_info its;
+    void *object;
+    void *found;
+
+    if (inside == NULL || dladdr(inside, &its) == 0) {
+        return NULL;
+    }
+    object = dlopen(its.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (object == NULL) {
+        return NULL;
+    }
+    found = dlsym(object, symbol);
+    (void)dlclose(object); /* others have it open: it stays */
+    return found;
+}
+
+/* Whether a definition of one of the three is a stand-in: of this copy of Crew, or of another that
+ * has come into the process, linked and preloaded. */
+static int isStandIn(void *definition)
+{
+    void *const base = baseOf(definition);
+
+    return base == baseOf(&realCreate) || base == baseOf(dlsym(RTLD_DEFAULT, CREWS_OWN)) ||
+           base == baseOf(inObjectOf(definition, CREWS_OWN));
+}
+
+/*
+ * libCom's definition, or that of a library that stands between Crew and libCom. It comes after
+ * ours. Where Crew was linked behind libCom nothing does, and where Crew is there twice, the other
+ * copy's stand-in, which would lead back here.
+ */
+static void *findReal(const char *symbol)
+{
+    void *found = dlsym(RTLD_NEXT, symbol);
+
+    if (found == NULL || isStandIn(found)) {
+        found = dlsym(RTLD_DEFAULT, symbol);
+    }
+    if (found == NULL || isStandIn(found)) {
+        found = inObjectOf(dlsym(RTLD_DEFAULT, LIBCOMS_OWN), symbol);
+    }
+    return found == NULL || isStandIn(found) ? NULL : found;
+}
+
+/* Looked up once; two threads that race find the same one. */
 static void *next(EpicsAtomicPtrT *cache, const char *symbol)
 {
     void *found = epicsAtomicGetPtrT(cache);
 
     if (found == NULL) {
-        found = dlsym(RTLD_NEXT, symbol);
+        found = findReal(symbol);
         if (found == NULL) {
             fprintf(stderr,
-                    "crew: no %s behind Crew's own: link libCom as a shared library, or build "
-                    "Crew with CREW_WRAP and link with -Wl,--wrap=%s\n",
+                    "crew: this process has no %s but Crew's own: link libCom as a shared library, "
+                    "or build Crew with CREW_WRAP and link with -Wl,--wrap=%s\n",
                     symbol, symbol);
             abort();
         }
@@ -124,6 +190,13 @@ int crewLibComCallsCrew(const char *symbol, const char **provider)
     }
     *provider = theirs.dli_fname != NULL ? theirs.dli_fname : "?";
     return theirs.dli_fbase == ours.dli_fbase;
+}
+
+int crewLibComHasCrewTwice(void)
+{
+    void *const later = dlsym(RTLD_NEXT, CREWS_OWN);
+
+    return later != NULL && baseOf(later) != baseOf(&realCreate);
 }
 
 epicsThreadPrivateId crewLibComRsrvClient(void)

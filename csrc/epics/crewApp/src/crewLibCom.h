@@ -3,8 +3,8 @@
  * libCom's own three functions, past the stand-ins of crewInterpose.c, and a variable of the CA
  * server.
  *
- * Two builds. The default one finds the functions with dlsym(RTLD_NEXT), so libCom has to be a
- * shared library. With CREW_WRAP it is for static images (RTEMS, STATIC_BUILD): link them with
+ * Two builds. The default one finds the functions with dlsym, so libCom has to be a shared
+ * library. With CREW_WRAP it is for static images (RTEMS, STATIC_BUILD): link them with
  *   -Wl,--wrap=epicsThreadCreateOpt,--wrap=epicsThreadMustJoin,--wrap=epicsSocketAccept
  *   -Wl,-u,__wrap_epicsThreadCreateOpt
  * The second line has the linker take the stand-ins out of Crew's library: it comes before libCom,
@@ -38,6 +38,12 @@ SOCKET crewRealSocketAccept(SOCKET listener, struct sockaddr *address, osiSockle
  * that file is loaded). Always 1 with CREW_WRAP, where the linker has decided.
  */
 int crewLibComCallsCrew(const char *symbol, const char **provider);
+
+/*
+ * Whether two copies of Crew are in this process, one linked with the IOC and one preloaded. The
+ * first of them is used then, by all that calls Crew.
+ */
+int crewLibComHasCrewTwice(void);
 
 /* rsrv's thread-private "current client" of this process, NULL when there is no CA server in it. */
 epicsThreadPrivateId crewLibComRsrvClient(void);

@@ -8,8 +8,10 @@
 typedef struct opened {
     char name[CREW_NAME_BYTES];
     crew_pool pool;
-    uint32_t roleCount; /* 0: the CA server's */
-    char roles[CREW_MAX_ROLES][CREW_NAME_BYTES];
+    int isServers;
+    crew_pool_options options; /* its pointers point to here */
+    crew_role roles[CREW_MAX_ROLES];
+    char roleNames[CREW_MAX_ROLES][CREW_NAME_BYTES];
 } opened;
 
 static opened pools[CREW_MAX_POOLS];
@@ -46,8 +48,8 @@ int32_t crewPoolRole(const char *name, const char *role, uint32_t *index)
     if (found == NULL) {
         return CREW_STALE;
     }
-    for (i = 0; i < found->roleCount; i++) {
-        if (role == NULL || strcmp(found->roles[i], role) == 0) {
+    for (i = 0; i < found->options.role_count && !found->isServers; i++) {
+        if (role == NULL || strcmp(found->roleNames[i], role) == 0) {
             if (index != NULL) {
                 *index = i;
             }
@@ -57,7 +59,7 @@ int32_t crewPoolRole(const char *name, const char *role, uint32_t *index)
     return CREW_BAD_ROLE;
 }
 
-void crewPoolsAdd(const char *name, crew_pool pool, const crew_role *roles, uint32_t roleCount)
+void crewPoolsAdd(const crew_pool_options *options, crew_pool pool, int isServers)
 {
     opened *added;
     uint32_t i;
@@ -66,11 +68,32 @@ void crewPoolsAdd(const char *name, crew_pool pool, const crew_role *roles, uint
         return;
     }
     added = &pools[poolCount];
-    (void)epicsSnprintf(added->name, CREW_NAME_BYTES, "%s", name);
+    (void)epicsSnprintf(added->name, CREW_NAME_BYTES, "%s", options->name);
     added->pool = pool;
-    added->roleCount = roleCount;
-    for (i = 0; i < roleCount; i++) {
-        (void)epicsSnprintf(added->roles[i], CREW_NAME_BYTES, "%s", roles[i].name);
+    added->isServers = isServers;
+    added->options = *options;
+    added->options.name = added->name;
+    added->options.roles = added->roles;
+    for (i = 0; i < options->role_count; i++) {
+        (void)epicsSnprintf(added->roleNames[i], CREW_NAME_BYTES, "%s", options->roles[i].name);
+        added->roles[i] = options->roles[i];
+        added->roles[i].name = added->roleNames[i];
     }
     poolCount++;
+}
+
+const crew_pool_options *crewPoolsShort(uint32_t *created)
+{
+    unsigned i;
+
+    for (i = 0; i < poolCount; i++) {
+        crew_usage usage = CREW_USAGE_INIT;
+
+        if (crew_pool_usage(pools[i].pool, &usage) == CREW_OK &&
+            usage.created < pools[i].options.keep) {
+            *created = usage.created;
+            return &pools[i].options;
+        }
+    }
+    return NULL;
 }

@@ -23,10 +23,16 @@ int32_t crewPoolFind(const char *name, crew_pool *pool);
 int32_t crewPoolRole(const char *pool, const char *role, uint32_t *index);
 
 /*
- * Adds a pool that a command has opened. The name and the roles' names are copied. No roles: the CA
- * server's pool, on which other code runs no jobs.
+ * Adds a pool that a command has opened with these options. They are copied, with the roles and all
+ * names. `isServers`: the CA server's, on which other code runs no jobs.
  */
-void crewPoolsAdd(const char *name, crew_pool pool, const crew_role *roles, uint32_t roleCount);
+void crewPoolsAdd(const crew_pool_options *options, crew_pool pool, int isServers);
+
+/*
+ * The first pool that has fewer sets than it keeps, which is the one that a failed crew_seal
+ * stopped at: its options, and how many sets it has. NULL: none.
+ */
+const crew_pool_options *crewPoolsShort(uint32_t *created);
 
 #ifdef __cplusplus
 }

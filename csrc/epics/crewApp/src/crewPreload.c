@@ -3,55 +3,75 @@
  * For libcrewCas.so, preloaded into an IOC that was built without Crew. Registers the commands when
  * it is loaded, and opens the CA server's pool during iocInit when the environment asks for it:
  *
- *   LD_PRELOAD=.../libcrewCas.so CREW_CAS_POOL="40 8 100" CREW_BUDGET_MIB=160 softIoc ...
+ *   LD_PRELOAD=.../libcrewCas.so CREW_CAS_POOL="40 0 100" CREW_BUDGET_MIB=160 softIoc ...
  *
  * CREW_CAS_POOL has crewCasPool's arguments; the last three may be left out. It is not looked at
  * when the startup script has a crewCasPool of its own. Programs that the IOC starts inherit the
  * environment: one without libCom gets libCom loaded and is otherwise left alone.
  */
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <initHooks.h>
 
 #include "crewCas.h"
 #include "crewIocsh.h"
+#include "crewLibCom.h"
 #include "crewLog.h"
 #include "crewRegistrar.h"
 #include "crewShell.h"
 
 #define VARIABLE "CREW_CAS_POOL"
+#define BLANKS " \t"
+#define TEXT_BYTES 128u
+
+/* Opens the pool that the text asks for: up to four numbers, separated by blanks. */
+static int openAsAsked(const char *text)
+{
+    const char *texts[CREW_CAS_POOL_NUMBERS] = {NULL, NULL, NULL, NULL};
+    char copy[TEXT_BYTES];
+    char *word = copy;
+    unsigned i;
+
+    if (strlen(text) >= sizeof copy) {
+        return -1;
+    }
+    strcpy(copy, text);
+    for (i = 0; *(word += strspn(word, BLANKS)) != '\0'; i++) {
+        char *const end = word + strcspn(word, BLANKS);
+
+        if (i == CREW_CAS_POOL_NUMBERS) {
+            return -1;
+        }
+        texts[i] = word;
+        word = end;
+        if (*end != '\0') {
+            *end = '\0';
+            word++;
+        }
+    }
+    return crewCasPoolOfTexts(VARIABLE, texts);
+}
 
 /* AtIocBuild still counts as before iocInit, and the CA server has no thread yet. */
 static void atInitHook(initHookState state)
 {
     const char *text = getenv(VARIABLE);
-    int capacity = 0;
-    int perHost = 0;
-    int waitMs = 0;
-    int prestart = 0;
-    char rest;
 
-    if (state != initHookAtIocBuild || text == NULL || crewCasIsOn()) {
+    if (state != initHookAtIocBuild) {
         return;
     }
-    switch (sscanf(text, "%d %d %d %d %c", &capacity, &perHost, &waitMs, &prestart, &rest)) {
-    case 1:
-    case 2:
-    case 3:
-    case 4:
-        if (crewCasPool(capacity, perHost, waitMs, prestart) == 0) {
-            return;
-        }
-        break;
-    default:
-        break;
+    if (crewLibComHasCrewTwice()) {
+        crewLog(errlogMajor,
+                "this IOC has Crew linked and preloaded, and uses one of the two: take "
+                "libcrewCas.so out of LD_PRELOAD");
     }
-    crewLog(errlogMajor,
-            VARIABLE "=\"%s\" opened no pool: say capacity perHost waitMs prestart, for example "
-                     "\"40 8 "
-                     "100\"",
-            text);
+    if (text != NULL && !crewCasIsOn() && openAsAsked(text) != 0) {
+        crewLog(errlogMajor,
+                VARIABLE "=\"%s\" opened no pool: say capacity perHost waitMs prestart, for "
+                         "example \"40 0 100\"",
+                text);
+    }
 }
 
 /* libCom is a library that this one needs, so its own start-up code has run. */

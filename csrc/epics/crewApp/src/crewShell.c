@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "crewShell.h"
 
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 #include <epicsStdio.h>
 
 #include "crewCas.h"
@@ -10,6 +15,7 @@
 #include "crewText.h"
 
 #define MESSAGE_BYTES 256u
+#define OTHER_DESCRIPTORS 16u /* an idle IOC has 8 to 10 files and sockets open (measured) */
 
 int crewBudget(const char *mib)
 {
@@ -71,49 +77,150 @@ int crewPoolOpen(const char *name, const char *roles, int capacity, int prestart
     options.keep = (uint32_t)keep;
     status = crew_pool_open(&options, &pool);
     if (status != CREW_OK) {
-        crewRefusalOfOpen(&options, status, &refusal);
+        crewRefusalOfGrowth(&options, options.prestart, status, &refusal);
         return crewFailWith("crewPoolOpen", status, &refusal, name);
     }
-    crewPoolsAdd(name, pool, roster.roles, roster.count);
+    crewTellBudget("crewPoolOpen", &options);
+    crewPoolsAdd(&options, pool, 0);
     return 0;
 }
 
-int crewCasPool(int capacity, int perHost, int waitMs, int prestart)
+static void tellDescriptors(const char *command, unsigned capacity)
 {
+    const long limit = sysconf(_SC_OPEN_MAX);
+
+    if (limit > 0 && (unsigned long)limit < capacity + OTHER_DESCRIPTORS) {
+        crewTell(command,
+                 "%u CA clients need as many files and the IOC some %u more, this process may open "
+                 "%ld: beyond that the CA server pauses for 15 s. Raise the limit or lower the "
+                 "capacity",
+                 capacity, OTHER_DESCRIPTORS, limit);
+    }
+}
+
+/* Whether a stack variable's value can be one. */
+static int isStack(int bytes)
+{
+    return bytes == 0 || (bytes > 0 && (uint32_t)bytes >= crewPortEpicsStackMin() &&
+                          (uint32_t)bytes <= CREW_STACK_MAX);
+}
+
+static int openCasPool(const char *command, int capacity, int perHost, int waitMs, int prestart)
+{
+    crew_pool_options options = CREW_POOL_OPTIONS_INIT;
     crew_refusal refusal = CREW_REFUSAL_INIT;
     crewCasConfig config;
     crew_pool pool;
     int32_t status;
 
-    if (crewIsLate("crewCasPool")) {
+    if (crewIsLate(command)) {
         return -1;
     }
     if (capacity < 1 || capacity > (int)CREW_MAX_SETS || prestart < 0 || prestart > capacity) {
-        return crewFailWith("crewCasPool", CREW_BAD_CAPACITY, NULL, "CAS");
+        return crewFailWith(command, CREW_BAD_CAPACITY, NULL, "CAS");
     }
     if (perHost < 0 || perHost > capacity) {
-        return crewFail("crewCasPool", "perHost must be 0 (no limit) to the capacity");
+        return crewFail(command, "perHost must be 0 (no limit) to the capacity");
     }
     if (waitMs < 0 || waitMs > (int)CREW_CAS_WAIT_MAX_MS) {
-        return crewFail("crewCasPool",
-                        "waitMs must be 0 to 10000: no other client is accepted during that wait");
+        return crewFail(command, "waitMs must be 0 to %u", CREW_CAS_WAIT_MAX_MS);
+    }
+    if (!isStack(crewCasClientStack) || !isStack(crewCasEventStack)) {
+        return crewFail(command,
+                        "crewCasClientStack (%d) and crewCasEventStack (%d) must be 0, or %u to %u "
+                        "bytes",
+                        crewCasClientStack, crewCasEventStack, (unsigned)crewPortEpicsStackMin(),
+                        (unsigned)CREW_STACK_MAX);
     }
     if (crewCasIsOn()) {
-        return crewFail("crewCasPool", "the CA server has its pool: say it once");
+        return crewFail(command, "the CA server has its pool: say it once");
     }
-    if (crewShellBoot("crewCasPool") != 0) {
+    if (crewShellBoot(command) != 0) {
         return -1;
     }
     config.capacity = (unsigned)capacity;
     config.perHost = (unsigned)perHost;
     config.waitMs = (unsigned)waitMs;
     config.prestart = (unsigned)prestart;
-    status = crewCasOpen(&config, &pool, &refusal);
+    status = crewCasOpen(&config, &pool, &options);
     if (status != CREW_OK) {
-        return crewFailWith("crewCasPool", status, &refusal, "CAS");
+        crewRefusalOfGrowth(&options, options.prestart, status, &refusal);
+        return crewFailWith(command, status, &refusal, "CAS");
     }
-    crewPoolsAdd("CAS", pool, NULL, 0);
+    tellDescriptors(command, config.capacity);
+    crewTellBudget(command, &options);
+    crewPoolsAdd(&options, pool, 1);
     return 0;
+}
+
+int crewCasPool(int capacity, int perHost, int waitMs, int prestart)
+{
+    return openCasPool("crewCasPool", capacity, perHost, waitMs, prestart);
+}
+
+static int isSaid(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+int crewCasPoolOfTexts(const char *command, const char *const *texts)
+{
+    static const char *const names[CREW_CAS_POOL_NUMBERS] = {"capacity", "perHost", "waitMs",
+                                                             "prestart"};
+    int numbers[CREW_CAS_POOL_NUMBERS] = {0, 0, CREW_CAS_WAIT_DEFAULT_MS, 0};
+    unsigned i;
+
+    if (!isSaid(texts[0])) {
+        return crewFail(command,
+                        "say capacity, perHost, waitMs, and prestart if need be, for example 40 0 "
+                        "100: 40 clients, no limit per host, a wait of 100 ms");
+    }
+    for (i = 0; i < CREW_CAS_POOL_NUMBERS; i++) {
+        char *rest;
+        long number;
+
+        if (!isSaid(texts[i])) {
+            continue;
+        }
+        errno = 0;
+        number = strtol(texts[i], &rest, 0);
+        if (rest == texts[i] || *rest != '\0' || errno != 0 || number < INT_MIN ||
+            number > INT_MAX) {
+            return crewFail(command, "%s \"%s\" is no whole number", names[i], texts[i]);
+        }
+        numbers[i] = (int)number;
+    }
+    if (openCasPool(command, numbers[0], numbers[1], numbers[2], numbers[3]) != 0) {
+        return -1;
+    }
+    if (!isSaid(texts[1])) {
+        crewTell(command, "perHost was not said: one host may take all %d sets", numbers[0]);
+    }
+    if (!isSaid(texts[2])) {
+        crewTell(command, "waitMs was not said: a connection waits up to %d ms for a set",
+                 numbers[2]);
+    }
+    return 0;
+}
+
+/* Says which pool the seal stopped at, with its figures and what to change. */
+static int failedSeal(int32_t status)
+{
+    crew_refusal refusal = CREW_REFUSAL_INIT;
+    char sentence[CREW_SENTENCE_BYTES];
+    uint32_t created;
+    const crew_pool_options *options = crewPoolsShort(&created);
+
+    if (options == NULL) {
+        return crewFailWith("crewSeal", status, NULL, "");
+    }
+    crewRefusalOfGrowth(options, 1, status, &refusal);
+    crewStatusSentence(status, &refusal, options->name, sentence, sizeof sentence);
+    return crewFail("crewSeal",
+                    "not sealed: pool %s has %u of the %u sets that it keeps, and holds these. For "
+                    "one more: %s; or lower its %s",
+                    options->name, (unsigned)created, (unsigned)options->keep, sentence,
+                    options->keep == options->capacity ? "capacity" : "keep");
 }
 
 int crewSeal(void)
@@ -125,7 +232,11 @@ int crewSeal(void)
                         "nothing to seal: open pools first (crewPoolOpen, crewCasPool)");
     }
     status = crew_seal();
-    return status == CREW_OK ? 0 : crewFailWith("crewSeal", status, NULL, "");
+    if (status == CREW_ALREADY_SEALED) {
+        crewTell("crewSeal", "sealed already, nothing has changed");
+        return 0;
+    }
+    return status == CREW_OK ? 0 : failedSeal(status);
 }
 
 int crewTrim(const char *name, int keep)

@@ -36,7 +36,18 @@ int crewPoolOpen(const char *name, const char *roles, int capacity, int prestart
  */
 int crewCasPool(int capacity, int perHost, int waitMs, int prestart);
 
-/* Grows every pool to what it keeps; from then on no pool grows and none is opened. */
+#define CREW_CAS_POOL_NUMBERS 4u
+#define CREW_CAS_WAIT_DEFAULT_MS 100
+
+/*
+ * The same with the numbers as texts, in that order. NULL or empty: not said. Then perHost is 0,
+ * waitMs CREW_CAS_WAIT_DEFAULT_MS, prestart 0; the first two are printed. `command`: what messages
+ * begin with.
+ */
+int crewCasPoolOfTexts(const char *command, const char *const *texts);
+
+/* Grows every pool to what it keeps; from then on no pool grows and none is opened. A second time:
+ * says so, and does nothing. */
 int crewSeal(void);
 
 /* Gives back the idle sets of a pool that are more than `keep`. */

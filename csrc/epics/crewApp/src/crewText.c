@@ -10,6 +10,7 @@
 #include <iocInit.h>
 
 #define BYTES_PER_MIB 1048576.0
+#define CREW_ROLE_UNKNOWN UINT32_MAX
 
 static double mib(uint64_t bytes)
 {
@@ -42,6 +43,13 @@ void crewRefusalText(const crew_refusal *refusal, const char *pool, char *text, 
                                 pool, (unsigned)refusal->role);
             break;
         }
+        if (refusal->role == CREW_ROLE_UNKNOWN) {
+            (void)epicsSnprintf(text, bytes,
+                                "the system gave pool %s no more threads: more memory or a higher "
+                                "thread limit",
+                                pool);
+            break;
+        }
         (void)epicsSnprintf(text, bytes,
                             "the system gave pool %s no thread for role %u (%s): more memory or "
                             "a higher thread limit",
@@ -50,6 +58,13 @@ void crewRefusalText(const crew_refusal *refusal, const char *pool, char *text, 
                                                    : "it ended at once");
         break;
     case CREW_REFUSED_OBJECTS_EXHAUSTED:
+        if (refusal->objects == 0) {
+            (void)epicsSnprintf(text, bytes,
+                                "the system lacks kernel objects for a set of pool %s: it passes, "
+                                "try again",
+                                pool);
+            break;
+        }
         (void)epicsSnprintf(text, bytes,
                             "the system lacks the %u kernel objects that a set of pool %s needs: "
                             "it passes, try again",
@@ -122,35 +137,87 @@ void crewStatusSentence(int32_t status, const crew_refusal *refusal, const char 
     }
 }
 
-void crewRefusalOfOpen(const crew_pool_options *options, int32_t status, crew_refusal *refusal)
+static uint64_t setBytes(const crew_pool_options *options)
+{
+    uint64_t sum = options->extra_bytes;
+    uint32_t i;
+
+    for (i = 0; i < options->role_count; i++) {
+        sum += options->roles[i].stack_bytes;
+    }
+    return sum;
+}
+
+static uint64_t largestStack(const crew_pool_options *options)
+{
+    uint64_t largest = 0;
+    uint32_t i;
+
+    for (i = 0; i < options->role_count; i++) {
+        if (options->roles[i].stack_bytes > largest) {
+            largest = options->roles[i].stack_bytes;
+        }
+    }
+    return largest;
+}
+
+void crewRefusalOfGrowth(const crew_pool_options *options, uint32_t sets, int32_t status,
+                         crew_refusal *refusal)
 {
     crew_account account = CREW_ACCOUNT_INIT;
-    uint32_t i;
 
     if (status < CREW_REFUSED_AT_CAPACITY || status >= CREW_TIMED_OUT) {
         return; /* no refusal: a wrong argument */
     }
     refusal->kind = status;
     refusal->capacity = options->capacity;
-    refusal->bytes_requested = options->extra_bytes;
-    for (i = 0; i < options->role_count; i++) {
-        refusal->bytes_requested += options->roles[i].stack_bytes;
-    }
+    refusal->role = CREW_ROLE_UNKNOWN;
+    refusal->bytes_requested = status == CREW_REFUSED_TARGET_MEMORY ? largestStack(options)
+                                                                    : setBytes(options) * sets;
     if (crew_account_usage(&account) == CREW_OK) {
         refusal->bytes_held = account.held_bytes;
         refusal->bytes_budget = account.budget_bytes;
     }
 }
 
+void crewTellBudget(const char *command, const crew_pool_options *options)
+{
+    const uint64_t each = setBytes(options);
+    crew_account account = CREW_ACCOUNT_INIT;
+
+    if (each > 0 && crew_account_usage(&account) == CREW_OK &&
+        account.budget_bytes / each < options->capacity) {
+        crewTell(command,
+                 "%u sets need %.2f MiB, the budget is %.2f MiB and has room for %u: raise "
+                 "crewBudget, lower the capacity, or choose smaller stacks",
+                 (unsigned)options->capacity, mib(each * options->capacity),
+                 mib(account.budget_bytes), (unsigned)(account.budget_bytes / each));
+    }
+}
+
+static void print(const char *command, const char *format, va_list arguments)
+{
+    fprintf(stderr, "%s: ", command);
+    vfprintf(stderr, format, arguments);
+    fprintf(stderr, "\n");
+}
+
+void crewTell(const char *command, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    print(command, format, arguments);
+    va_end(arguments);
+}
+
 int crewFail(const char *command, const char *format, ...)
 {
     va_list arguments;
 
-    fprintf(stderr, "%s: ", command);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    print(command, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "\n");
     return -1;
 }
 

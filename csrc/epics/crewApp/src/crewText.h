@@ -42,10 +42,20 @@ int crewFailWith(const char *command, int32_t status, const crew_refusal *refusa
 int crewIsLate(const char *command);
 
 /*
- * After crew_pool_open(options) has answered `status`: when that is a refusal, fills `refusal` with
- * the numbers that can be known from outside, because that call gives none. Any thread.
+ * After a call that was to make `sets` sets of a pool has answered `status`: when that is a
+ * refusal, fills `refusal` with the numbers that can be known from outside, because such a call
+ * gives none.
+ * Of `options` the roles, extra_bytes and capacity count. What the call had made is taken back by
+ * now, or else not among `sets`. Any thread.
  */
-void crewRefusalOfOpen(const crew_pool_options *options, int32_t status, crew_refusal *refusal);
+void crewRefusalOfGrowth(const crew_pool_options *options, uint32_t sets, int32_t status,
+                         crew_refusal *refusal);
+
+/* For a command that goes on all the same: prints to stderr, after the command's name. */
+void crewTell(const char *command, const char *format, ...) EPICS_PRINTF_STYLE(2, 3);
+
+/* Tells, with both numbers, when the budget can never hold all sets of the pool. */
+void crewTellBudget(const char *command, const crew_pool_options *options);
 
 #ifdef __cplusplus
 }
