@@ -5,7 +5,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # Where cargo puts what it makes is the caller's choice.
 elsewhere=$PWD/build/elsewhere
-if ! CARGO_TARGET_DIR=$elsewhere make --no-print-directory --dry-run lib | grep -q "cp $elsewhere/release/libcrew_archive.a"; then
+planned=$(CARGO_TARGET_DIR=$elsewhere make --no-print-directory --dry-run lib)
+if ! grep -q "cp $elsewhere/release/libcrew_archive.a" <<<"$planned"; then
     echo "c: make lib does not look where CARGO_TARGET_DIR says" >&2
     exit 1
 fi
