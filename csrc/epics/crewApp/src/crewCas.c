@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "crewCas.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@
 #include "crewPortEpics.h"
 #include "crewText.h"
 
-#define POOL_NAME "CAS"
+#define POOL_NAME CREW_CAS_POOL_NAME
 #define CLIENT_NAME "CAS-client"
 #define EVENT_NAME "CAS-event"
 #define ACCEPTOR_NAME "CAS-TCP"
@@ -63,7 +64,6 @@ typedef struct cell {
     void *parameter;
     unsigned priority;
     struct sockaddr_in peer;
-    uint64_t sinceMs;
     EpicsAtomicPtrT member; /* the member's id while the job runs, else NULL */
     uint32_t role;
     SOCKET connection; /* the client's; rsrv closes it after the join */
@@ -89,6 +89,7 @@ static size_t fallbacks; /* clients that got real threads */
 static size_t refusals;
 static size_t leavers; /* connections that the client gave up while they waited */
 static int waiting;    /* connections in line, of all acceptors */
+static int firstWorker = -1; /* the worker number of the pool's first member; -1: not known yet */
 
 static epicsMutexId lastLock;
 static struct {
@@ -189,6 +190,18 @@ static acceptor *ownAcceptor(epicsThreadId self)
         }
     }
     return NULL;
+}
+
+static int acceptorsAreAllUsed(void)
+{
+    unsigned i;
+
+    for (i = 0; i < ACCEPTORS; i++) {
+        if (epicsAtomicGetPtrT(&acceptors[i].thread) == NULL) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 /* The caller's entry, made at its first accept. NULL: not an accepting thread of the CA server. */
@@ -498,6 +511,18 @@ static void forgetLeftJob(cell *its)
     }
 }
 
+/* The lowest idle set is always the one that is lent: the first to be lent is the pool's first. */
+static void noteFirstWorker(int worker)
+{
+    int first = epicsAtomicGetIntT(&firstWorker);
+
+    while (first < 0 || worker < first) {
+        first = epicsAtomicCmpAndSwapIntT(&firstWorker, first, worker) == first
+                    ? worker
+                    : epicsAtomicGetIntT(&firstWorker);
+    }
+}
+
 /* Gives the thread to the member of that role. NULL: the member has died. */
 static epicsThreadId runOnMember(acceptor *own, uint32_t role, const char *name,
                                  EPICSTHREADFUNC function, void *parameter, unsigned priority)
@@ -514,13 +539,13 @@ static epicsThreadId runOnMember(acceptor *own, uint32_t role, const char *name,
     if (id == NULL) {
         return NULL;
     }
+    noteFirstWorker((int)(crewPortEpicsHandleWorker(thread) - role));
     its = &cells[crewPortEpicsHandleWorker(thread)];
     forgetLeftJob(its);
     its->function = function;
     its->parameter = parameter;
     its->priority = priority;
     its->peer = own->peer;
-    its->sinceMs = nowMs();
     its->role = role;
     its->connection = own->connection;
     epicsAtomicSetPtrT(&its->member, id);
@@ -557,7 +582,11 @@ epicsThreadId crewCasCreate(const char *name, EPICSTHREADFUNC function, void *pa
     }
     own = ownAcceptor(epicsThreadGetIdSelf());
     if (own == NULL && strcmp(epicsThreadGetNameSelf(), ACCEPTOR_NAME) == 0) {
-        crewCasCheckSawClientWithoutAccept();
+        if (!acceptorsAreAllUsed()) {
+            crewCasCheckSawClientWithoutAccept();
+        } else if (role == EVENT) {
+            (void)epicsAtomicIncrSizeT(&fallbacks); /* it is an interface too many, and was told */
+        }
     }
     if (own == NULL || own->holds != (role == EVENT ? SET : SET_WITH_EVENT)) {
         return crewRealThreadCreateOpt(name, function, parameter, options);
@@ -620,24 +649,61 @@ static void printLastRefusal(void)
     }
 }
 
-static void printClients(void)
+/* The job of that member of the pool's set; NULL: it has none. */
+static const cell *jobOf(unsigned set, unsigned role, epicsThreadId *id)
 {
-    unsigned worker;
+    const int first = epicsAtomicGetIntT(&firstWorker);
+    const unsigned worker = (unsigned)first + set * ROLES + role;
 
-    for (worker = 0; worker < CREW_MAX_WORKERS; worker++) {
-        const cell *its = &cells[worker];
-        epicsThreadId id = epicsAtomicGetPtrT(&its->member);
-        char address[ADDRESS_BYTES];
-        char name[sizeof CLIENT_NAME];
-
-        if (id == NULL || crewPortEpicsWorker(id) != (int32_t)worker) {
-            continue;
-        }
-        epicsThreadGetName(id, name, sizeof name);
-        addressText(&its->peer, address);
-        epicsStdoutPrintf("  %-10s %p  for %-21s since %.1f s\n", name, (void *)id, address,
-                          (double)(nowMs() - its->sinceMs) / 1000.0);
+    if (first < 0 || worker >= CREW_MAX_WORKERS) {
+        return NULL;
     }
+    *id = epicsAtomicGetPtrT(&cells[worker].member);
+    /* A job whose thread has ended left its cell as it was. */
+    return *id != NULL && crewPortEpicsWorker(*id) == (int32_t)worker ? &cells[worker] : NULL;
+}
+
+int crewCasReportLine(const char *line)
+{
+    char state[CREW_SENTENCE_BYTES];
+    char address[ADDRESS_BYTES];
+    char threads[2][48] = {"", ""};
+    static const char *const names[ROLES] = {CLIENT_NAME, EVENT_NAME};
+    const cell *any = NULL;
+    unsigned long long key;
+    struct sockaddr_in peer;
+    unsigned set;
+    unsigned age;
+    unsigned role;
+
+    if (strncmp(line, "    ", 4) == 0) {
+        return 1; /* what a member runs is in its set's line */
+    }
+    if (sscanf(line, "  set %u: %100[^0-9]%u s, peer %llx", &set, state, &age, &key) != 4) {
+        return 0;
+    }
+    for (role = 0; role < ROLES; role++) {
+        epicsThreadId id;
+        const cell *its = jobOf(set, role, &id);
+
+        if (its != NULL) {
+            (void)epicsSnprintf(threads[role], sizeof threads[role], " %s %p", names[role],
+                                (void *)id);
+            any = its;
+        }
+    }
+    if (any != NULL) {
+        addressText(&any->peer, address);
+    } else {
+        memset(&peer, 0, sizeof peer);
+        peer.sin_family = AF_INET;
+        peer.sin_addr.s_addr = htonl((epicsUInt32)key);
+        addressText(&peer, address);
+        *strchr(address, ':') = '\0'; /* only the host is known */
+    }
+    epicsStdoutPrintf("  set %u: %s%u s, for %s%s%s%s\n", set, state, age, address,
+                      any != NULL ? "," : "", threads[CLIENT], threads[EVENT]);
+    return 1;
 }
 
 void crewCasReport(unsigned level)
@@ -668,7 +734,9 @@ void crewCasReport(unsigned level)
                       epicsAtomicGetIntT(&waiting), (unsigned long)epicsAtomicGetSizeT(&unused));
     printLastRefusal();
     crewCasCheckReport();
-    if (level > 1) {
-        printClients();
+    if (acceptorsAreAllUsed()) {
+        epicsStdoutPrintf("  of the server's interfaces %u are served; clients of any others get "
+                          "threads of their own\n",
+                          ACCEPTORS);
     }
 }

@@ -62,7 +62,8 @@ static const iocshFuncDef poolOpenDef = DEFINITION("crewPoolOpen", 5, poolOpenAr
     "  capacity  sets at most\n"
     "  prestart  sets whose threads are made now (default 0)\n"
     "  keep      idle sets that are never given back (default 0)\n"
-    "Example: crewPoolOpen stream \"conn:big:20 reader:small:18 writer:small:18\" 8 0 2\n");
+    "            After crewSeal the pool lends these, and makes no others.\n"
+    "Example: crewPoolOpen stream \"conn:big:20 reader:small:18 writer:small:18\" 8 0 8\n");
 static const iocshFuncDef casPoolDef = DEFINITION("crewCasPool", 4, casPoolArgs,
     "Runs the CA server's clients on a pool of thread sets, one set per client. Before iocInit.\n"
     "  capacity  clients at a time\n"
@@ -73,7 +74,7 @@ static const iocshFuncDef casPoolDef = DEFINITION("crewCasPool", 4, casPoolArgs,
     "clients, or all with crewSeal\n"
     "The variables crewCasClientStack and crewCasEventStack (bytes) set the stacks, 0 = the CA "
     "server's own.\n"
-    "Example: crewCasPool 40 0 100\n");
+    "Example: crewCasPool 40 20 100\n");
 static const iocshFuncDef sealDef = DEFINITION("crewSeal", 0, NULL,
     "Grows every pool to what it keeps, then stops growth: no thread is made and no memory "
     "taken any more.\n");
@@ -84,7 +85,8 @@ static const iocshFuncDef showDef = DEFINITION("crewShow", 1, showArgs,
     "Shows pools and the memory account.\n"
     "  level 0: a line per pool, the account\n"
     "        1: also roles, refusals by cause, the CA server's pool and its self-test\n"
-    "        2: also every busy set, its holder and since when\n");
+    "        2: also every busy set, its holder and since when; a CA client's user and channels: "
+    "casr 2\n");
 static const iocshFuncDef fleetOpenDef = DEFINITION("crewFleetOpen", 5, fleetOpenArgs,
     "Opens a fleet: a table of limited things that the IOCs of this machine share. Before "
     "iocInit.\n"

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <epicsStdio.h>
@@ -259,8 +260,15 @@ int crewTrim(const char *name, int keep)
 
 static void printLine(void *context, const char *line)
 {
-    (void)context;
-    epicsStdoutPrintf("%s\n", line);
+    static const char begins[] = "pool " CREW_CAS_POOL_NAME ":";
+    int *isOfCas = context;
+
+    if (line[0] != ' ') {
+        *isOfCas = strncmp(line, begins, sizeof begins - 1u) == 0;
+    }
+    if (!*isOfCas || !crewCasReportLine(line)) {
+        epicsStdoutPrintf("%s\n", line);
+    }
 }
 
 int crewShow(int level)
@@ -268,13 +276,18 @@ int crewShow(int level)
     const uint32_t depth = level > 0 ? (uint32_t)level : 0u;
     crew_account account = CREW_ACCOUNT_INIT;
     unsigned heldBack;
+    int isOfCas = 0;
 
     if (crew_account_usage(&account) != CREW_OK) {
         epicsStdoutPrintf("Crew is not in use: no crewBudget, crewPoolOpen or crewCasPool\n");
         return 0;
     }
-    (void)crew_report(depth, printLine, NULL); /* its only error is a NULL sink */
+    (void)crew_report(depth, printLine, &isOfCas); /* its only error is a NULL sink */
     crewCasReport(depth);
+    if (depth > 0) {
+        epicsStdoutPrintf("since boot: leases, refused, retired, threads ever created, most busy, "
+                          "high water\n");
+    }
     heldBack = crewLogHeldBack();
     if (depth > 0 && heldBack > 0) {
         epicsStdoutPrintf("log lines held back at the moment: %u\n", heldBack);
