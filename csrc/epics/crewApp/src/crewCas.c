@@ -33,7 +33,7 @@ enum { CLIENT, EVENT, ROLES }; /* positions in the roster */
 #define LINE 16u          /* connections that wait for a set, at most */
 #define LINE_PER_HOST 8u  /* of these, at most so many of one host */
 #define LOOK_MS 2u        /* between two looks at them; an accept comes between */
-#define RETRY_MS 50u      /* between two tries that the pool refuses: it counts each */
+#define RETRY_MS 20u      /* between two tries that the pool refuses: it counts each */
 
 /* A connection that waits for a set. */
 typedef struct waiter {
@@ -54,7 +54,7 @@ typedef struct acceptor {
     /* Those that wait, the longest first. One more than may stay: the newest is tried once. */
     waiter line[LINE + 1u];
     unsigned inLine;
-    uint64_t growAgainMs; /* the pool is not asked before to make a set: it has just refused to */
+    uint64_t againMs; /* the pool is not asked before: it has just refused, and not for a host */
 } acceptor;
 
 /* A member's present job. Written before crew_run by the thread that has leased the member's
@@ -205,7 +205,7 @@ static int acceptorsAreAllUsed(void)
 }
 
 /* The caller's entry, made at its first accept. NULL: not an accepting thread of the CA server. */
-static acceptor *ownOrNewAcceptor(void)
+static acceptor *ownOrNewAcceptor(SOCKET listener)
 {
     epicsThreadId self = epicsThreadGetIdSelf();
     acceptor *own = ownAcceptor(self);
@@ -216,6 +216,7 @@ static acceptor *ownOrNewAcceptor(void)
     }
     for (i = 0; i < ACCEPTORS; i++) {
         if (epicsAtomicCmpAndSwapPtrT(&acceptors[i].thread, NULL, self) == NULL) {
+            crewCasAcceptPrepare(listener);
             return &acceptors[i];
         }
     }
@@ -307,6 +308,24 @@ static int hostState(const struct sockaddr_in *peer)
     return connected < configured.perHost ? COMING : FULL;
 }
 
+/*
+ * Whether clients run on all sets, by the drop-in's own cells: the pool's figures would cost a look
+ * at each thread's stack.
+ */
+static int isFull(void)
+{
+    unsigned held = 0;
+    unsigned worker;
+
+    for (worker = 0; worker < CREW_MAX_WORKERS; worker++) {
+        epicsThreadId id = epicsAtomicGetPtrT(&cells[worker].member);
+
+        held += id != NULL && cells[worker].role == CLIENT &&
+                crewPortEpicsWorker(id) == (int32_t)worker;
+    }
+    return held >= configured.capacity;
+}
+
 static void enterLine(acceptor *own, SOCKET connection, const struct sockaddr_in *peer)
 {
     waiter *who = &own->line[own->inLine++];
@@ -361,15 +380,13 @@ static int admit(acceptor *own, const waiter *who, crew_refusal *refusal)
 static SOCKET look(acceptor *own, struct sockaddr *address, osiSocklen_t *length)
 {
     const uint64_t now = nowMs();
-    crew_usage usage = CREW_USAGE_INIT;
     unsigned i = 0;
     int hope;
 
     if (own->inLine == 0) {
         return INVALID_SOCKET;
     }
-    (void)crew_pool_usage(casPool, &usage);
-    hope = usage.idle > 0 || (usage.created < usage.capacity && now >= own->growAgainMs);
+    hope = now >= own->againMs && !isFull();
     while (i < own->inLine) {
         waiter *who = &own->line[i];
         const int isLast = now >= who->untilMs;
@@ -396,7 +413,7 @@ static SOCKET look(acceptor *own, struct sockaddr *address, osiSocklen_t *length
             who->againMs = now + RETRY_MS;
             if (refusal.kind != CREW_REFUSED_PEER_LIMIT) {
                 hope = 0; /* the others would hear the same */
-                own->growAgainMs = now + RETRY_MS;
+                own->againMs = now + RETRY_MS;
             }
             i++;
         }
@@ -436,7 +453,7 @@ static void endWaiting(acceptor *own)
 
 SOCKET crewCasAccept(SOCKET listener, struct sockaddr *address, osiSocklen_t *length)
 {
-    acceptor *own = crewCasIsOn() ? ownOrNewAcceptor() : NULL;
+    acceptor *own = crewCasIsOn() ? ownOrNewAcceptor(listener) : NULL;
     osiSocklen_t room;
 
     if (own == NULL) {

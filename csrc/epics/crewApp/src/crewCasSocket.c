@@ -43,6 +43,11 @@ static void waitForConnection(SOCKET listener, unsigned ms)
 #endif
 }
 
+void crewCasAcceptPrepare(SOCKET listener)
+{
+    waitForConnection(listener, 0);
+}
+
 static void setBlocking(SOCKET socket, int blocking)
 {
     osiSockIoctl_t noWait = !blocking;

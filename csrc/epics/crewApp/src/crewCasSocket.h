@@ -10,6 +10,10 @@
 extern "C" {
 #endif
 
+/* For a thread that begins to accept: has the system allocate now what the first
+ * crewCasAcceptWithin of a thread takes (RTEMS: 88 bytes for select), not under load. */
+void crewCasAcceptPrepare(SOCKET listener);
+
 /*
  * As libCom's epicsSocketAccept, but waits for no connection longer than `ms` (rounded up to the
  * system's tick). `*none`: whether there was none, or one that had gone again; the answer is then
