@@ -9,6 +9,8 @@ var crewCasEventStack $(EVENT_STACK=0)
 # CA server: sets, at most per client host, wait for a returning set in ms. A display host has one
 # client per program that it runs: its limit leaves room for many, and half of the sets to others.
 crewCasPool $(SETS=40) $(PERHOST=20) $(WAITMS=100) $(PRESTART=0)
+# a client that is silent is asked after 30 s, three times, 5 s apart; then its set comes back
+crewCasKeepalive $(KEEPALIVE=30 5 3)
 # a driver's pool: capacity, prestart, keep. After crewSeal it lends what it keeps, so that is all.
 crewPoolOpen stream "conn:big:20 reader:small:18 writer:small:18" 8 0 8
 

@@ -267,6 +267,8 @@ MISTAKES = (
     ("crewCasPool 4 0 100ms", 'waitMs "100ms" is no whole number'),
     ("var crewCasClientStack -1\ncrewCasPool 4 0 100", "crewCasClientStack (-1) and crewCasEventStack (0) must be"),
     ("var crewCasEventStack 100\ncrewCasPool 4 0 100", "crewCasEventStack (100) must be"),
+    ("crewCasKeepalive", "say idle and interval in s"),
+    ("crewCasKeepalive 30", "say idle and interval in s"),
     ("crewCasPool 4 9", "perHost must be 0 (no limit) to the capacity"),
     ("crewCasPool 4 0 99999", "waitMs must be 0 to 10000"),
     ("crewPoolOpen", "say name, roles and capacity"),

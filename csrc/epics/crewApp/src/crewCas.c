@@ -77,6 +77,8 @@ epicsExportAddress(int, crewCasClientStack);
 int crewCasEventStack = 0;
 epicsExportAddress(int, crewCasEventStack);
 
+static crewCasKeepalive keepalive = {30, 5, 3};
+
 static int on; /* set last in crewCasOpen; everything below is ready then */
 static crew_pool casPool;
 static crewCasConfig configured;
@@ -171,6 +173,17 @@ int32_t crewCasOpen(const crewCasConfig *config, crew_pool *pool, crew_pool_opti
     epicsAtomicSetIntT(&on, 1);
     crewCasCheckArm();
     return CREW_OK;
+}
+
+int crewCasKeepaliveSet(unsigned idleS, unsigned intervalS, unsigned count)
+{
+    if (!crewCasHasKeepalive()) {
+        return -1;
+    }
+    keepalive.idleS = idleS;
+    keepalive.intervalS = intervalS;
+    keepalive.count = count;
+    return 0;
 }
 
 int crewCasIsOn(void)
@@ -357,6 +370,7 @@ static int admit(acceptor *own, const waiter *who, crew_refusal *refusal)
     const int32_t status = crew_acquire_peer(casPool, host, 0, &own->lease, refusal);
 
     if (status == CREW_OK) {
+        crewCasSetKeepalive(who->connection, &keepalive);
         own->holds = SET;
         own->peer = who->peer;
         own->connection = who->connection;
@@ -749,6 +763,13 @@ void crewCasReport(unsigned level)
                       (unsigned long)epicsAtomicGetSizeT(&refusals),
                       (unsigned long)epicsAtomicGetSizeT(&leavers),
                       epicsAtomicGetIntT(&waiting), (unsigned long)epicsAtomicGetSizeT(&unused));
+    if (!crewCasHasKeepalive()) {
+        epicsStdoutPrintf("  keepalive: the system's own\n");
+    } else {
+        epicsStdoutPrintf("  keepalive: a client that is silent for %u s is asked, at most %u "
+                          "times, %u s apart, then cut off\n",
+                          keepalive.idleS, keepalive.count, keepalive.intervalS);
+    }
     printLastRefusal();
     crewCasCheckReport();
     if (acceptorsAreAllUsed()) {

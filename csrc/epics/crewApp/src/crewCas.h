@@ -55,6 +55,13 @@ extern int crewCasEventStack;
  */
 int32_t crewCasOpen(const crewCasConfig *config, crew_pool *pool, crew_pool_options *opened);
 
+/*
+ * For the clients that come from now on: when the network asks a silent one whether it is there,
+ * and cuts it off. rsrv asks for that with the system's own times, by default two hours. At first
+ * 30, 5, 3. Before iocInit. 0, or -1: the system cannot be told.
+ */
+int crewCasKeepaliveSet(unsigned idleS, unsigned intervalS, unsigned count);
+
 /* Whether crewCasOpen has succeeded. Any thread. */
 int crewCasIsOn(void);
 

@@ -32,6 +32,20 @@ SOCKET crewCasAcceptOne(SOCKET listener, struct sockaddr *address, osiSocklen_t 
  */
 int crewCasHasEnded(SOCKET connection);
 
+/* When a silent peer is asked whether it is there: after so many seconds, again at that distance,
+ * and how many questions without an answer end the connection. */
+typedef struct crewCasKeepalive {
+    unsigned idleS;
+    unsigned intervalS;
+    unsigned count;
+} crewCasKeepalive;
+
+/* Whether this system lets a program say so for a connection. */
+int crewCasHasKeepalive(void);
+
+/* Says so for a connection. Nothing where the system does not have it. */
+void crewCasSetKeepalive(SOCKET connection, const crewCasKeepalive *how);
+
 /*
  * Closes with a reset. A connection that the server closes first in the orderly way stays with the
  * network for a minute and keeps one of its sockets: with 64 sockets, on RTEMS, no connection came

@@ -16,6 +16,8 @@
 #include "crewText.h"
 
 #define MESSAGE_BYTES 256u
+#define KEEPALIVE_MAX_S 32767 /* Linux' bounds */
+#define KEEPALIVE_MAX_COUNT 127
 #define OTHER_DESCRIPTORS 16u /* an idle IOC has 8 to 10 files and sockets open (measured) */
 
 int crewBudget(const char *mib)
@@ -200,6 +202,24 @@ int crewCasPoolOfTexts(const char *command, const char *const *texts)
     if (!isSaid(texts[2])) {
         crewTell(command, "waitMs was not said: a connection waits up to %d ms for a set",
                  numbers[2]);
+    }
+    return 0;
+}
+
+int crewCasKeepaliveSay(int idleS, int intervalS, int count)
+{
+    if (crewIsLate("crewCasKeepalive")) {
+        return -1;
+    }
+    if (idleS < 1 || idleS > KEEPALIVE_MAX_S || intervalS < 1 || intervalS > KEEPALIVE_MAX_S ||
+        count < 1 || count > KEEPALIVE_MAX_COUNT) {
+        return crewFail("crewCasKeepalive",
+                        "say idle and interval in s (1 to %d) and count (1 to %d), for example 30 "
+                        "5 3",
+                        KEEPALIVE_MAX_S, KEEPALIVE_MAX_COUNT);
+    }
+    if (crewCasKeepaliveSet((unsigned)idleS, (unsigned)intervalS, (unsigned)count) != 0) {
+        return crewFail("crewCasKeepalive", "this system cannot be told: its own times stand");
     }
     return 0;
 }
