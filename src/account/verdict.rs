@@ -72,7 +72,7 @@ impl Verdict {
     pub fn announcement(&self) -> Option<Severity> {
         match self {
             Verdict::Unbounded | Verdict::Confirmed => None,
-            Verdict::Unverifiable { chosen } => chosen.then_some(Severity::Minor),
+            Verdict::Unverifiable { chosen } => chosen.then_some(Severity::Info),
             Verdict::Clamped { .. } | Verdict::FloorHeld { .. } => Some(Severity::Major),
         }
     }
@@ -177,7 +177,7 @@ mod tests {
         let loud = [
             (Verdict::Clamped { asked_mib: 2, adopted_mib: 1, basis: HEAP }, Severity::Major),
             (Verdict::FloorHeld { asked_mib: 2, basis: HEAP }, Severity::Major),
-            (Verdict::Unverifiable { chosen: true }, Severity::Minor),
+            (Verdict::Unverifiable { chosen: true }, Severity::Info),
         ];
         for (verdict, severity) in loud {
             assert_eq!(verdict.announcement(), Some(severity), "{verdict:?}");

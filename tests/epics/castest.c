@@ -621,6 +621,36 @@ static void oneHostDoesNotFillTheLine(void)
     CHECK(busyBecomes(0));
 }
 
+#ifdef TCP_KEEPIDLE
+
+static int option(SOCKET connection, int name)
+{
+    int value = -1;
+    osiSocklen_t length = sizeof value;
+
+    (void)getsockopt(connection, IPPROTO_TCP, name, (char *)&value, &length);
+    return value;
+}
+
+static void aSilentClientIsAskedInTime(void)
+{
+    client one;
+
+    serveFrom(&one, 1);
+    CHECK(option(one.far, TCP_KEEPIDLE) == 30 && option(one.far, TCP_KEEPINTVL) == 5 &&
+          option(one.far, TCP_KEEPCNT) == 3);
+    dismissFrom(&one);
+    CHECK(crewCasKeepaliveSay(7, 2, 4) == 0);
+    CHECK(crewCasKeepaliveSay(7, 2, 0) != 0 && crewCasKeepaliveSay(-1, 2, 4) != 0);
+    serveFrom(&one, 1);
+    CHECK(option(one.far, TCP_KEEPIDLE) == 7 && option(one.far, TCP_KEEPINTVL) == 2 &&
+          option(one.far, TCP_KEEPCNT) == 4);
+    dismissFrom(&one);
+    CHECK(busyBecomes(0));
+}
+
+#endif
+
 static void testHosts(void)
 {
     current = "crewCasPool";
@@ -631,6 +661,9 @@ static void testHosts(void)
     test("a connection that leaves while it waits takes no set",
          aConnectionThatLeavesWhileItWaitsTakesNoSet);
     test("one host does not fill the line", oneHostDoesNotFillTheLine);
+#ifdef TCP_KEEPIDLE
+    test("a silent client is asked in time whether it is there", aSilentClientIsAskedInTime);
+#endif
 }
 
 static void testServer(void)

@@ -164,8 +164,10 @@ def crowd_step(table, ioc):
             client.wait_for_line("holding 10")
         table.equal("clients that casr shows", ioc.clients(), 30)
         table.equal("busy sets", cas_pool(ioc)["busy"], 30)
-        shown = [line for line in ioc.command("crewShow 2") if re.match(r" +CAS-client .* for 127\.0\.0\.1:\d+ ", line)]
-        table.equal("clients that crewShow 2 names, with host and age", len(shown), 30)
+        lines = [line for line in ioc.command("crewShow 2") if line.startswith("  set ")]
+        whole = r"  set \d+: leased, \d+ s, for 127\.0\.0\.1:\d+, CAS-client 0x\w+ CAS-event 0x\w+$"
+        named = [line for line in lines if re.match(whole, line)]
+        table.equal("lines of crewShow 2, each a set with age, client and threads", (len(lines), len(named)), (30, 30))
     ioc.wait_for_clients(0)
 
 
@@ -265,6 +267,8 @@ MISTAKES = (
     ("crewCasPool 4 0 100ms", 'waitMs "100ms" is no whole number'),
     ("var crewCasClientStack -1\ncrewCasPool 4 0 100", "crewCasClientStack (-1) and crewCasEventStack (0) must be"),
     ("var crewCasEventStack 100\ncrewCasPool 4 0 100", "crewCasEventStack (100) must be"),
+    ("crewCasKeepalive", "say idle and interval in s"),
+    ("crewCasKeepalive 30", "say idle and interval in s"),
     ("crewCasPool 4 9", "perHost must be 0 (no limit) to the capacity"),
     ("crewCasPool 4 0 99999", "waitMs must be 0 to 10000"),
     ("crewPoolOpen", "say name, roles and capacity"),
@@ -374,6 +378,25 @@ def twice_step(table):
         table.equal("exit status", ioc.exit(), 0)
 
 
+def interfaces_step(table):
+    count = 18
+    table.heading(f"A CA server that listens on {count} interfaces; the drop-in serves 16")
+    hosts = [f"127.0.0.{i}" for i in range(1, count + 1)]
+    settings = {"SETS": count, "PERHOST": 0, "SEAL": "#", "EPICS_CAS_INTF_ADDR_LIST": " ".join(hosts)}
+    with Ioc(settings=settings) as ioc:
+        circuits = [Circuit(ioc.port, PV, server=host) for host in hosts]
+        pool = cas_pool(ioc)
+        table.equal("clients on sets, and on threads of their own", (pool["on sets"], pool["on threads"]), (16, 2))
+        told = ioc.wait_for_line("the CA server listens on more than 16 interfaces")
+        table.equal("the log says so", told, True)
+        shown = "\n".join(ioc.command("crewShow 1") + ioc.output())
+        table.equal("the self-test stands", "self-test: passed" in shown and "bypasses" not in shown, True)
+        for circuit in circuits:
+            circuit.close()
+        ioc.wait_for_clients(0)
+        table.equal("exit status", ioc.exit(), 0)
+
+
 def valgrind_step():
     """Does a short run under memcheck. Returns the exit status."""
     wrapper = ("valgrind", "--quiet", "--error-exitcode=9", "--fair-sched=yes")
@@ -431,6 +454,7 @@ def main():
         late_step(table)
         twice_step(table)
         variable_step(table)
+    interfaces_step(table)
     mistakes_step(table)
     told_step(table)
     return table.verdict("first", shown, start)

@@ -218,6 +218,7 @@ def hostile_step(table, tally, seconds, seed, own_network):
     far = FarHost() if own_network else SilentProxy()
     interfaces = f"127.0.0.1 {NEAR}" if own_network else "127.0.0.1"
     settings = {"SETS": SETS, "PERHOST": PER_HOST, "WAITMS": WAIT_MS, "BUDGET": 240, "EPICS_CAS_INTF_ADDR_LIST": interfaces}
+    settings["KEEPALIVE"] = "3 1 3"  # as the far host's network
     dice = random.Random(seed)
     table.heading(f"An IOC with crewCasPool {SETS} {PER_HOST} {WAIT_MS}, sealed, for {seconds} s; vanished: {far.how}")
     with Ioc(settings=settings) as ioc:

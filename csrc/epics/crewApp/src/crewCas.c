@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "crewCas.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@
 #include "crewPortEpics.h"
 #include "crewText.h"
 
-#define POOL_NAME "CAS"
+#define POOL_NAME CREW_CAS_POOL_NAME
 #define CLIENT_NAME "CAS-client"
 #define EVENT_NAME "CAS-event"
 #define ACCEPTOR_NAME "CAS-TCP"
@@ -32,7 +33,7 @@ enum { CLIENT, EVENT, ROLES }; /* positions in the roster */
 #define LINE 16u          /* connections that wait for a set, at most */
 #define LINE_PER_HOST 8u  /* of these, at most so many of one host */
 #define LOOK_MS 2u        /* between two looks at them; an accept comes between */
-#define RETRY_MS 50u      /* between two tries that the pool refuses: it counts each */
+#define RETRY_MS 20u      /* between two tries that the pool refuses: it counts each */
 
 /* A connection that waits for a set. */
 typedef struct waiter {
@@ -53,7 +54,7 @@ typedef struct acceptor {
     /* Those that wait, the longest first. One more than may stay: the newest is tried once. */
     waiter line[LINE + 1u];
     unsigned inLine;
-    uint64_t growAgainMs; /* the pool is not asked before to make a set: it has just refused to */
+    uint64_t againMs; /* the pool is not asked before: it has just refused, and not for a host */
 } acceptor;
 
 /* A member's present job. Written before crew_run by the thread that has leased the member's
@@ -63,7 +64,6 @@ typedef struct cell {
     void *parameter;
     unsigned priority;
     struct sockaddr_in peer;
-    uint64_t sinceMs;
     EpicsAtomicPtrT member; /* the member's id while the job runs, else NULL */
     uint32_t role;
     SOCKET connection; /* the client's; rsrv closes it after the join */
@@ -77,6 +77,8 @@ epicsExportAddress(int, crewCasClientStack);
 int crewCasEventStack = 0;
 epicsExportAddress(int, crewCasEventStack);
 
+static crewCasKeepalive keepalive = {30, 5, 3};
+
 static int on; /* set last in crewCasOpen; everything below is ready then */
 static crew_pool casPool;
 static crewCasConfig configured;
@@ -89,6 +91,7 @@ static size_t fallbacks; /* clients that got real threads */
 static size_t refusals;
 static size_t leavers; /* connections that the client gave up while they waited */
 static int waiting;    /* connections in line, of all acceptors */
+static int firstWorker = -1; /* the worker number of the pool's first member; -1: not known yet */
 
 static epicsMutexId lastLock;
 static struct {
@@ -172,6 +175,17 @@ int32_t crewCasOpen(const crewCasConfig *config, crew_pool *pool, crew_pool_opti
     return CREW_OK;
 }
 
+int crewCasKeepaliveSet(unsigned idleS, unsigned intervalS, unsigned count)
+{
+    if (!crewCasHasKeepalive()) {
+        return -1;
+    }
+    keepalive.idleS = idleS;
+    keepalive.intervalS = intervalS;
+    keepalive.count = count;
+    return 0;
+}
+
 int crewCasIsOn(void)
 {
     return epicsAtomicGetIntT(&on);
@@ -191,8 +205,20 @@ static acceptor *ownAcceptor(epicsThreadId self)
     return NULL;
 }
 
+static int acceptorsAreAllUsed(void)
+{
+    unsigned i;
+
+    for (i = 0; i < ACCEPTORS; i++) {
+        if (epicsAtomicGetPtrT(&acceptors[i].thread) == NULL) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
 /* The caller's entry, made at its first accept. NULL: not an accepting thread of the CA server. */
-static acceptor *ownOrNewAcceptor(void)
+static acceptor *ownOrNewAcceptor(SOCKET listener)
 {
     epicsThreadId self = epicsThreadGetIdSelf();
     acceptor *own = ownAcceptor(self);
@@ -203,6 +229,7 @@ static acceptor *ownOrNewAcceptor(void)
     }
     for (i = 0; i < ACCEPTORS; i++) {
         if (epicsAtomicCmpAndSwapPtrT(&acceptors[i].thread, NULL, self) == NULL) {
+            crewCasAcceptPrepare(listener);
             return &acceptors[i];
         }
     }
@@ -294,6 +321,24 @@ static int hostState(const struct sockaddr_in *peer)
     return connected < configured.perHost ? COMING : FULL;
 }
 
+/*
+ * Whether clients run on all sets, by the drop-in's own cells: the pool's figures would cost a look
+ * at each thread's stack.
+ */
+static int isFull(void)
+{
+    unsigned held = 0;
+    unsigned worker;
+
+    for (worker = 0; worker < CREW_MAX_WORKERS; worker++) {
+        epicsThreadId id = epicsAtomicGetPtrT(&cells[worker].member);
+
+        held += id != NULL && cells[worker].role == CLIENT &&
+                crewPortEpicsWorker(id) == (int32_t)worker;
+    }
+    return held >= configured.capacity;
+}
+
 static void enterLine(acceptor *own, SOCKET connection, const struct sockaddr_in *peer)
 {
     waiter *who = &own->line[own->inLine++];
@@ -325,6 +370,7 @@ static int admit(acceptor *own, const waiter *who, crew_refusal *refusal)
     const int32_t status = crew_acquire_peer(casPool, host, 0, &own->lease, refusal);
 
     if (status == CREW_OK) {
+        crewCasSetKeepalive(who->connection, &keepalive);
         own->holds = SET;
         own->peer = who->peer;
         own->connection = who->connection;
@@ -348,15 +394,13 @@ static int admit(acceptor *own, const waiter *who, crew_refusal *refusal)
 static SOCKET look(acceptor *own, struct sockaddr *address, osiSocklen_t *length)
 {
     const uint64_t now = nowMs();
-    crew_usage usage = CREW_USAGE_INIT;
     unsigned i = 0;
     int hope;
 
     if (own->inLine == 0) {
         return INVALID_SOCKET;
     }
-    (void)crew_pool_usage(casPool, &usage);
-    hope = usage.idle > 0 || (usage.created < usage.capacity && now >= own->growAgainMs);
+    hope = now >= own->againMs && !isFull();
     while (i < own->inLine) {
         waiter *who = &own->line[i];
         const int isLast = now >= who->untilMs;
@@ -383,7 +427,7 @@ static SOCKET look(acceptor *own, struct sockaddr *address, osiSocklen_t *length
             who->againMs = now + RETRY_MS;
             if (refusal.kind != CREW_REFUSED_PEER_LIMIT) {
                 hope = 0; /* the others would hear the same */
-                own->growAgainMs = now + RETRY_MS;
+                own->againMs = now + RETRY_MS;
             }
             i++;
         }
@@ -423,7 +467,7 @@ static void endWaiting(acceptor *own)
 
 SOCKET crewCasAccept(SOCKET listener, struct sockaddr *address, osiSocklen_t *length)
 {
-    acceptor *own = crewCasIsOn() ? ownOrNewAcceptor() : NULL;
+    acceptor *own = crewCasIsOn() ? ownOrNewAcceptor(listener) : NULL;
     osiSocklen_t room;
 
     if (own == NULL) {
@@ -498,6 +542,18 @@ static void forgetLeftJob(cell *its)
     }
 }
 
+/* The lowest idle set is always the one that is lent: the first to be lent is the pool's first. */
+static void noteFirstWorker(int worker)
+{
+    int first = epicsAtomicGetIntT(&firstWorker);
+
+    while (first < 0 || worker < first) {
+        first = epicsAtomicCmpAndSwapIntT(&firstWorker, first, worker) == first
+                    ? worker
+                    : epicsAtomicGetIntT(&firstWorker);
+    }
+}
+
 /* Gives the thread to the member of that role. NULL: the member has died. */
 static epicsThreadId runOnMember(acceptor *own, uint32_t role, const char *name,
                                  EPICSTHREADFUNC function, void *parameter, unsigned priority)
@@ -514,13 +570,13 @@ static epicsThreadId runOnMember(acceptor *own, uint32_t role, const char *name,
     if (id == NULL) {
         return NULL;
     }
+    noteFirstWorker((int)(crewPortEpicsHandleWorker(thread) - role));
     its = &cells[crewPortEpicsHandleWorker(thread)];
     forgetLeftJob(its);
     its->function = function;
     its->parameter = parameter;
     its->priority = priority;
     its->peer = own->peer;
-    its->sinceMs = nowMs();
     its->role = role;
     its->connection = own->connection;
     epicsAtomicSetPtrT(&its->member, id);
@@ -557,7 +613,11 @@ epicsThreadId crewCasCreate(const char *name, EPICSTHREADFUNC function, void *pa
     }
     own = ownAcceptor(epicsThreadGetIdSelf());
     if (own == NULL && strcmp(epicsThreadGetNameSelf(), ACCEPTOR_NAME) == 0) {
-        crewCasCheckSawClientWithoutAccept();
+        if (!acceptorsAreAllUsed()) {
+            crewCasCheckSawClientWithoutAccept();
+        } else if (role == EVENT) {
+            (void)epicsAtomicIncrSizeT(&fallbacks); /* it is an interface too many, and was told */
+        }
     }
     if (own == NULL || own->holds != (role == EVENT ? SET : SET_WITH_EVENT)) {
         return crewRealThreadCreateOpt(name, function, parameter, options);
@@ -620,24 +680,61 @@ static void printLastRefusal(void)
     }
 }
 
-static void printClients(void)
+/* The job of that member of the pool's set; NULL: it has none. */
+static const cell *jobOf(unsigned set, unsigned role, epicsThreadId *id)
 {
-    unsigned worker;
+    const int first = epicsAtomicGetIntT(&firstWorker);
+    const unsigned worker = (unsigned)first + set * ROLES + role;
 
-    for (worker = 0; worker < CREW_MAX_WORKERS; worker++) {
-        const cell *its = &cells[worker];
-        epicsThreadId id = epicsAtomicGetPtrT(&its->member);
-        char address[ADDRESS_BYTES];
-        char name[sizeof CLIENT_NAME];
-
-        if (id == NULL || crewPortEpicsWorker(id) != (int32_t)worker) {
-            continue;
-        }
-        epicsThreadGetName(id, name, sizeof name);
-        addressText(&its->peer, address);
-        epicsStdoutPrintf("  %-10s %p  for %-21s since %.1f s\n", name, (void *)id, address,
-                          (double)(nowMs() - its->sinceMs) / 1000.0);
+    if (first < 0 || worker >= CREW_MAX_WORKERS) {
+        return NULL;
     }
+    *id = epicsAtomicGetPtrT(&cells[worker].member);
+    /* A job whose thread has ended left its cell as it was. */
+    return *id != NULL && crewPortEpicsWorker(*id) == (int32_t)worker ? &cells[worker] : NULL;
+}
+
+int crewCasReportLine(const char *line)
+{
+    char state[CREW_SENTENCE_BYTES];
+    char address[ADDRESS_BYTES];
+    char threads[2][48] = {"", ""};
+    static const char *const names[ROLES] = {CLIENT_NAME, EVENT_NAME};
+    const cell *any = NULL;
+    unsigned long long key;
+    struct sockaddr_in peer;
+    unsigned set;
+    unsigned age;
+    unsigned role;
+
+    if (strncmp(line, "    ", 4) == 0) {
+        return 1; /* what a member runs is in its set's line */
+    }
+    if (sscanf(line, "  set %u: %100[^0-9]%u s, peer %llx", &set, state, &age, &key) != 4) {
+        return 0;
+    }
+    for (role = 0; role < ROLES; role++) {
+        epicsThreadId id;
+        const cell *its = jobOf(set, role, &id);
+
+        if (its != NULL) {
+            (void)epicsSnprintf(threads[role], sizeof threads[role], " %s %p", names[role],
+                                (void *)id);
+            any = its;
+        }
+    }
+    if (any != NULL) {
+        addressText(&any->peer, address);
+    } else {
+        memset(&peer, 0, sizeof peer);
+        peer.sin_family = AF_INET;
+        peer.sin_addr.s_addr = htonl((epicsUInt32)key);
+        addressText(&peer, address);
+        *strchr(address, ':') = '\0'; /* only the host is known */
+    }
+    epicsStdoutPrintf("  set %u: %s%u s, for %s%s%s%s\n", set, state, age, address,
+                      any != NULL ? "," : "", threads[CLIENT], threads[EVENT]);
+    return 1;
 }
 
 void crewCasReport(unsigned level)
@@ -666,9 +763,18 @@ void crewCasReport(unsigned level)
                       (unsigned long)epicsAtomicGetSizeT(&refusals),
                       (unsigned long)epicsAtomicGetSizeT(&leavers),
                       epicsAtomicGetIntT(&waiting), (unsigned long)epicsAtomicGetSizeT(&unused));
+    if (!crewCasHasKeepalive()) {
+        epicsStdoutPrintf("  keepalive: the system's own\n");
+    } else {
+        epicsStdoutPrintf("  keepalive: a client that is silent for %u s is asked, at most %u "
+                          "times, %u s apart, then cut off\n",
+                          keepalive.idleS, keepalive.count, keepalive.intervalS);
+    }
     printLastRefusal();
     crewCasCheckReport();
-    if (level > 1) {
-        printClients();
+    if (acceptorsAreAllUsed()) {
+        epicsStdoutPrintf("  of the server's interfaces %u are served; clients of any others get "
+                          "threads of their own\n",
+                          ACCEPTORS);
     }
 }

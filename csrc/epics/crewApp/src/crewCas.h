@@ -39,6 +39,7 @@ typedef struct crewCasConfig {
     unsigned prestart; /* sets made now; the others come with clients, or with crewSeal */
 } crewCasConfig;
 
+#define CREW_CAS_POOL_NAME "CAS"
 #define CREW_CAS_WAIT_MAX_MS 10000u
 
 /* iocsh variables: stack bytes of the two roles, 0 = what rsrv asks for (Big and Medium). Read by
@@ -54,12 +55,24 @@ extern int crewCasEventStack;
  */
 int32_t crewCasOpen(const crewCasConfig *config, crew_pool *pool, crew_pool_options *opened);
 
+/*
+ * For the clients that come from now on: when the network asks a silent one whether it is there,
+ * and cuts it off. rsrv asks for that with the system's own times, by default two hours. At first
+ * 30, 5, 3. Before iocInit. 0, or -1: the system cannot be told.
+ */
+int crewCasKeepaliveSet(unsigned idleS, unsigned intervalS, unsigned count);
+
 /* Whether crewCasOpen has succeeded. Any thread. */
 int crewCasIsOn(void);
 
-/* Prints the drop-in's part of crewShow: 0 nothing, 1 what it did and its self-test, 2 every
- * client. Any thread. */
+/* Prints the drop-in's part of crewShow: 0 nothing, 1 what it did and its self-test. Any thread. */
 void crewCasReport(unsigned level);
+
+/*
+ * For a line of crew_report about the pool's sets: prints the drop-in's own instead, one for each
+ * set, with its client's address and threads. 0: the line is no such line. Any thread.
+ */
+int crewCasReportLine(const char *line);
 
 /* The stand-ins call these instead of libCom's functions (crewInterpose.c). Any thread, at any
  * time. */

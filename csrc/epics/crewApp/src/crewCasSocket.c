@@ -43,6 +43,11 @@ static void waitForConnection(SOCKET listener, unsigned ms)
 #endif
 }
 
+void crewCasAcceptPrepare(SOCKET listener)
+{
+    waitForConnection(listener, 0);
+}
+
 static void setBlocking(SOCKET socket, int blocking)
 {
     osiSockIoctl_t noWait = !blocking;
@@ -103,6 +108,42 @@ int crewCasHasEnded(SOCKET connection)
     return 0;
 #endif
 }
+
+#if defined TCP_KEEPIDLE && defined TCP_KEEPINTVL && defined TCP_KEEPCNT
+
+int crewCasHasKeepalive(void)
+{
+    return 1;
+}
+
+static void setOption(SOCKET connection, int option, unsigned value)
+{
+    const int number = (int)value;
+
+    (void)setsockopt(connection, IPPROTO_TCP, option, (const char *)&number, sizeof number);
+}
+
+void crewCasSetKeepalive(SOCKET connection, const crewCasKeepalive *how)
+{
+    setOption(connection, TCP_KEEPIDLE, how->idleS);
+    setOption(connection, TCP_KEEPINTVL, how->intervalS);
+    setOption(connection, TCP_KEEPCNT, how->count);
+}
+
+#else
+
+int crewCasHasKeepalive(void)
+{
+    return 0;
+}
+
+void crewCasSetKeepalive(SOCKET connection, const crewCasKeepalive *how)
+{
+    (void)connection;
+    (void)how;
+}
+
+#endif
 
 void crewCasReset(SOCKET connection)
 {

@@ -10,6 +10,10 @@
 extern "C" {
 #endif
 
+/* For a thread that begins to accept: has the system allocate now what the first
+ * crewCasAcceptWithin of a thread takes (RTEMS: 88 bytes for select), not under load. */
+void crewCasAcceptPrepare(SOCKET listener);
+
 /*
  * As libCom's epicsSocketAccept, but waits for no connection longer than `ms` (rounded up to the
  * system's tick). `*none`: whether there was none, or one that had gone again; the answer is then
@@ -27,6 +31,20 @@ SOCKET crewCasAcceptOne(SOCKET listener, struct sockaddr *address, osiSocklen_t 
  * at once: 0 also when it cannot. What was received and not read stays.
  */
 int crewCasHasEnded(SOCKET connection);
+
+/* When a silent peer is asked whether it is there: after so many seconds, again at that distance,
+ * and how many questions without an answer end the connection. */
+typedef struct crewCasKeepalive {
+    unsigned idleS;
+    unsigned intervalS;
+    unsigned count;
+} crewCasKeepalive;
+
+/* Whether this system lets a program say so for a connection. */
+int crewCasHasKeepalive(void);
+
+/* Says so for a connection. Nothing where the system does not have it. */
+void crewCasSetKeepalive(SOCKET connection, const crewCasKeepalive *how);
 
 /*
  * Closes with a reset. A connection that the server closes first in the orderly way stays with the

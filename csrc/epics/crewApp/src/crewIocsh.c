@@ -23,6 +23,9 @@ static const iocshArg casCapacityArg = {"capacity", iocshArgString};
 static const iocshArg casPerHostArg = {"perHost", iocshArgString};
 static const iocshArg casWaitMsArg = {"waitMs", iocshArgString};
 static const iocshArg casPrestartArg = {"prestart", iocshArgString};
+static const iocshArg idleArg = {"idle", iocshArgInt};
+static const iocshArg intervalArg = {"interval", iocshArgInt};
+static const iocshArg countArg = {"count", iocshArgInt};
 static const iocshArg levelArg = {"level", iocshArgInt};
 static const iocshArg kindArg = {"kind", iocshArgInt};
 static const iocshArg nodesArg = {"nodes", iocshArgInt};
@@ -37,6 +40,7 @@ static const iocshArg *const poolOpenArgs[] = {&nameArg, &rolesArg, &capacityArg
                                                &keepArg};
 static const iocshArg *const casPoolArgs[] = {&casCapacityArg, &casPerHostArg, &casWaitMsArg,
                                               &casPrestartArg};
+static const iocshArg *const keepaliveArgs[] = {&idleArg, &intervalArg, &countArg};
 static const iocshArg *const trimArgs[] = {&nameArg, &keepArg};
 static const iocshArg *const showArgs[] = {&levelArg};
 static const iocshArg *const fleetOpenArgs[] = {&nameArg, &kindArg, &nodesArg, &resourcesArg,
@@ -62,7 +66,8 @@ static const iocshFuncDef poolOpenDef = DEFINITION("crewPoolOpen", 5, poolOpenAr
     "  capacity  sets at most\n"
     "  prestart  sets whose threads are made now (default 0)\n"
     "  keep      idle sets that are never given back (default 0)\n"
-    "Example: crewPoolOpen stream \"conn:big:20 reader:small:18 writer:small:18\" 8 0 2\n");
+    "            After crewSeal the pool lends these, and makes no others.\n"
+    "Example: crewPoolOpen stream \"conn:big:20 reader:small:18 writer:small:18\" 8 0 8\n");
 static const iocshFuncDef casPoolDef = DEFINITION("crewCasPool", 4, casPoolArgs,
     "Runs the CA server's clients on a pool of thread sets, one set per client. Before iocInit.\n"
     "  capacity  clients at a time\n"
@@ -73,7 +78,14 @@ static const iocshFuncDef casPoolDef = DEFINITION("crewCasPool", 4, casPoolArgs,
     "clients, or all with crewSeal\n"
     "The variables crewCasClientStack and crewCasEventStack (bytes) set the stacks, 0 = the CA "
     "server's own.\n"
-    "Example: crewCasPool 40 0 100\n");
+    "Example: crewCasPool 40 20 100\n");
+static const iocshFuncDef keepaliveDef = DEFINITION("crewCasKeepalive", 3, keepaliveArgs,
+    "When the network asks a silent CA client on the pool whether it is there. Before iocInit.\n"
+    "  idle      seconds of silence before the first question\n"
+    "  interval  seconds between questions\n"
+    "  count     questions without an answer before the client is cut off and its set comes back\n"
+    "Without this command 30 5 3. Systems have 7200 75 9 by themselves.\n"
+    "Example: crewCasKeepalive 30 5 3\n");
 static const iocshFuncDef sealDef = DEFINITION("crewSeal", 0, NULL,
     "Grows every pool to what it keeps, then stops growth: no thread is made and no memory "
     "taken any more.\n");
@@ -84,7 +96,8 @@ static const iocshFuncDef showDef = DEFINITION("crewShow", 1, showArgs,
     "Shows pools and the memory account.\n"
     "  level 0: a line per pool, the account\n"
     "        1: also roles, refusals by cause, the CA server's pool and its self-test\n"
-    "        2: also every busy set, its holder and since when\n");
+    "        2: also every busy set, its holder and since when; a CA client's user and channels: "
+    "casr 2\n");
 static const iocshFuncDef fleetOpenDef = DEFINITION("crewFleetOpen", 5, fleetOpenArgs,
     "Opens a fleet: a table of limited things that the IOCs of this machine share. Before "
     "iocInit.\n"
@@ -132,6 +145,11 @@ static void callCasPool(const iocshArgBuf *args)
     (void)iocshSetError(crewCasPoolOfTexts("crewCasPool", texts));
 }
 
+static void callKeepalive(const iocshArgBuf *args)
+{
+    (void)iocshSetError(crewCasKeepaliveSay(args[0].ival, args[1].ival, args[2].ival));
+}
+
 static void callSeal(const iocshArgBuf *args)
 {
     (void)args;
@@ -169,6 +187,7 @@ void crewIocshRegister(void)
     iocshRegister(&budgetDef, callBudget);
     iocshRegister(&poolOpenDef, callPoolOpen);
     iocshRegister(&casPoolDef, callCasPool);
+    iocshRegister(&keepaliveDef, callKeepalive);
     iocshRegister(&sealDef, callSeal);
     iocshRegister(&trimDef, callTrim);
     iocshRegister(&showDef, callShow);

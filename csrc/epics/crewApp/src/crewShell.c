@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <epicsStdio.h>
@@ -15,6 +16,8 @@
 #include "crewText.h"
 
 #define MESSAGE_BYTES 256u
+#define KEEPALIVE_MAX_S 32767 /* Linux' bounds */
+#define KEEPALIVE_MAX_COUNT 127
 #define OTHER_DESCRIPTORS 16u /* an idle IOC has 8 to 10 files and sockets open (measured) */
 
 int crewBudget(const char *mib)
@@ -203,6 +206,24 @@ int crewCasPoolOfTexts(const char *command, const char *const *texts)
     return 0;
 }
 
+int crewCasKeepaliveSay(int idleS, int intervalS, int count)
+{
+    if (crewIsLate("crewCasKeepalive")) {
+        return -1;
+    }
+    if (idleS < 1 || idleS > KEEPALIVE_MAX_S || intervalS < 1 || intervalS > KEEPALIVE_MAX_S ||
+        count < 1 || count > KEEPALIVE_MAX_COUNT) {
+        return crewFail("crewCasKeepalive",
+                        "say idle and interval in s (1 to %d) and count (1 to %d), for example 30 "
+                        "5 3",
+                        KEEPALIVE_MAX_S, KEEPALIVE_MAX_COUNT);
+    }
+    if (crewCasKeepaliveSet((unsigned)idleS, (unsigned)intervalS, (unsigned)count) != 0) {
+        return crewFail("crewCasKeepalive", "this system cannot be told: its own times stand");
+    }
+    return 0;
+}
+
 /* Says which pool the seal stopped at, with its figures and what to change. */
 static int failedSeal(int32_t status)
 {
@@ -259,8 +280,15 @@ int crewTrim(const char *name, int keep)
 
 static void printLine(void *context, const char *line)
 {
-    (void)context;
-    epicsStdoutPrintf("%s\n", line);
+    static const char begins[] = "pool " CREW_CAS_POOL_NAME ":";
+    int *isOfCas = context;
+
+    if (line[0] != ' ') {
+        *isOfCas = strncmp(line, begins, sizeof begins - 1u) == 0;
+    }
+    if (!*isOfCas || !crewCasReportLine(line)) {
+        epicsStdoutPrintf("%s\n", line);
+    }
 }
 
 int crewShow(int level)
@@ -268,13 +296,18 @@ int crewShow(int level)
     const uint32_t depth = level > 0 ? (uint32_t)level : 0u;
     crew_account account = CREW_ACCOUNT_INIT;
     unsigned heldBack;
+    int isOfCas = 0;
 
     if (crew_account_usage(&account) != CREW_OK) {
         epicsStdoutPrintf("Crew is not in use: no crewBudget, crewPoolOpen or crewCasPool\n");
         return 0;
     }
-    (void)crew_report(depth, printLine, NULL); /* its only error is a NULL sink */
+    (void)crew_report(depth, printLine, &isOfCas); /* its only error is a NULL sink */
     crewCasReport(depth);
+    if (depth > 0) {
+        epicsStdoutPrintf("since boot: leases, refused, retired, threads ever created, most busy, "
+                          "high water\n");
+    }
     heldBack = crewLogHeldBack();
     if (depth > 0 && heldBack > 0) {
         epicsStdoutPrintf("log lines held back at the moment: %u\n", heldBack);

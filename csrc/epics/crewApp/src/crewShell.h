@@ -36,6 +36,14 @@ int crewPoolOpen(const char *name, const char *roles, int capacity, int prestart
  */
 int crewCasPool(int capacity, int perHost, int waitMs, int prestart);
 
+/*
+ * For the CA server's clients on the pool: a client from which nothing comes for `idleS` seconds is
+ * asked by the network whether it is there, at most `count` times, `intervalS` seconds apart, and
+ * cut off without an answer; its set comes back then. 1 to 32767, 1 to 32767, 1 to 127. Not called:
+ * 30, 5, 3. Before iocInit.
+ */
+int crewCasKeepaliveSay(int idleS, int intervalS, int count);
+
 #define CREW_CAS_POOL_NUMBERS 4u
 #define CREW_CAS_WAIT_DEFAULT_MS 100
 
