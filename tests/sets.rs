@@ -683,7 +683,7 @@ fn an_operator_who_types_the_default_is_told_what_the_default_is_not() {
     let boot = |budget| {
         let sim = Sim::with(|script| script.target = Some(Target::VxWorks));
         boot(sim, budget);
-        sim.said(Severity::Minor).len()
+        sim.said(Severity::Info).len()
     };
     assert_eq!(boot(Budget::Default), 0);
     assert_eq!(boot(Budget::Mib(160)), 1, "nothing there can confirm what was chosen");
